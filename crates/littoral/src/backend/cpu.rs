@@ -1,0 +1,149 @@
+//! Loops over neighbours, on all cores, eight neighbours at a time.
+//!
+//! Each loop gathers: particle i sums over its own list, in list order, and writes its own row. The result is
+//! the same bits for any number of threads. What a pair needs is first packed into two rows of four
+//! ([`Rows`]), so that a neighbour costs two 16-byte loads.
+
+use glam::Vec4;
+use rayon::prelude::*;
+
+use crate::kernels::Kernel;
+use crate::neighbourhood::{Neighbourhood, Periods};
+use crate::pair::{Own, Pair, PairLaw, WallPair};
+use crate::simd::*;
+use crate::walls::Walls;
+
+/// What loops read of particles and wall samples.
+pub struct Rows<'a> {
+    /// x, y, z: position; w: volume.
+    pub place: &'a [Vec4],
+    /// x, y, z: velocity; w: pressure term.
+    pub motion: &'a [Vec4],
+    pub walls: &'a Walls,
+    pub lists: &'a Neighbourhood,
+    pub periods: &'a Periods,
+}
+
+/// Particles in a piece of parallel work.
+const PIECE: usize = 1024;
+
+impl Rows<'_> {
+    /// Σ_j w_j W(x_i − x_j) over particles and walls, where w is the fourth entry of `place`.
+    pub fn kernel_sum(&self, kernel: &Kernel, out: &mut [f32]) {
+        self.check(out.len());
+        let level = Level::new();
+        out.par_chunks_mut(PIECE).enumerate().for_each(|(piece, out)| {
+            dispatch!(level, simd => {
+                for (k, out) in out.iter_mut().enumerate() {
+                    *out = self.kernel_sum_at(simd, kernel, piece * PIECE + k);
+                }
+            });
+        });
+    }
+
+    #[inline(always)]
+    fn kernel_sum_at<S: Simd>(&self, simd: S, kernel: &Kernel, i: usize) -> f32 {
+        let from = self.place[i];
+        let mut total = splat(simd, 0.0);
+        let sets = [(self.lists.particles(i), self.place), (self.lists.walls(i), &self.walls.place[..])];
+        for (list, place) in sets {
+            let mut tail = [0; LANES];
+            for b in 0..list.blocks() {
+                let (others, count) = list.block(b, &mut tail);
+                // SAFETY: `check` compared the lists' bounds with the rows.
+                let (at, weight) = unsafe { gather(simd, place, others) };
+                let (_, r) = self.separation(simd, from, at, count, kernel.support);
+                total = total + weight * kernel.w(r);
+            }
+        }
+        sum(total)
+    }
+
+    /// Adds the forces of all laws, over mass, to `acceleration`.
+    pub fn add_forces<L: PairLaw>(&self, laws: &[L], mass: &[f32], support: f32, acceleration: &mut [Vec4]) {
+        self.check(acceleration.len());
+        let level = Level::new();
+        acceleration.par_chunks_mut(PIECE).enumerate().for_each(|(piece, out)| {
+            dispatch!(level, simd => {
+                for (k, out) in out.iter_mut().enumerate() {
+                    let i = piece * PIECE + k;
+                    let [x, y, z] = self.force_at(simd, laws, i, support);
+                    *out += Vec4::new(x, y, z, 0.0) / mass[i];
+                }
+            });
+        });
+    }
+
+    #[inline(always)]
+    fn force_at<S: Simd, L: PairLaw>(&self, simd: S, laws: &[L], i: usize, support: f32) -> [f32; 3] {
+        let (place, motion) = (self.place[i], self.motion[i]);
+        let own = Own { index: i, position: place, velocity: motion, pressure: motion.w, volume: place.w };
+        let mut total = Lanes3::zero(simd);
+        let mut tail = [0; LANES];
+        let list = self.lists.particles(i);
+        for b in 0..list.blocks() {
+            let (others, count) = list.block(b, &mut tail);
+            // SAFETY: `check` compared the lists' bounds with the rows.
+            let ((at, volume), (velocity, pressure)) =
+                unsafe { (gather(simd, self.place, others), gather(simd, self.motion, others)) };
+            let (x, r) = self.separation(simd, place, at, count, support);
+            let pair = Pair { simd, others, x, r, volume, velocity, pressure };
+            for law in laws {
+                total = total + law.force(&own, &pair);
+            }
+        }
+        let list = self.lists.walls(i);
+        for b in 0..list.blocks() {
+            let (others, count) = list.block(b, &mut tail);
+            // SAFETY: as above.
+            let ((at, volume), (velocity, _), (normal, depth)) = unsafe {
+                (
+                    gather(simd, &self.walls.place, others),
+                    gather(simd, &self.walls.motion, others),
+                    gather(simd, &self.walls.face, others),
+                )
+            };
+            let (x, r) = self.separation(simd, place, at, count, support);
+            let wall = WallPair { simd, x, r, volume, velocity, normal, depth };
+            for law in laws {
+                total = total + law.wall_force(&own, &wall);
+            }
+        }
+        total.sum()
+    }
+
+    /// x_i − x_j to the nearest image, and its length; lanes from `count` on are put out of reach.
+    #[inline(always)]
+    fn separation<S: Simd>(
+        &self,
+        simd: S,
+        from: Vec4,
+        at: Lanes3<S>,
+        count: usize,
+        support: f32,
+    ) -> (Lanes3<S>, Lanes<S>) {
+        let mut x = Lanes3::splat(simd, from.truncate().into()) - at;
+        if self.periods.any() {
+            let wrap = |x: Lanes<S>, length: f32| {
+                if length > 0.0 { x - (x * (1.0 / length)).round_ties_even() * length } else { x }
+            };
+            let [lx, ly, lz] = self.periods.length;
+            x = Lanes3 { x: wrap(x.x, lx), y: wrap(x.y, ly), z: wrap(x.z, lz) };
+        }
+        let r = x.dot(x).sqrt();
+        if count < LANES {
+            return (x, first(simd, count).select(r, splat(simd, support)));
+        }
+        (x, r)
+    }
+
+    /// The lists may only name rows that exist: what makes the unchecked loads above sound.
+    fn check(&self, len: usize) {
+        let (particles, walls) = self.lists.bounds();
+        assert_eq!(len, particles);
+        assert!(self.place.len() >= particles && self.motion.len() >= particles);
+        let w = self.walls;
+        let shortest = w.place.len().min(w.motion.len()).min(w.face.len());
+        assert!(shortest >= walls);
+    }
+}

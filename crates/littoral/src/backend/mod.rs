@@ -1,0 +1,3 @@
+//! The generic loops that run laws.
+
+pub mod cpu;

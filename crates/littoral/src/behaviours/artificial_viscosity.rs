@@ -1,0 +1,118 @@
+//! Monaghan's artificial viscosity, in Pa·s [Monaghan2005; Lenaerts2009, Eqs. 3.11–3.13].
+
+use crate::behaviour::{Default, Kind, Property, Schema, Unit};
+use crate::behaviours::viscosity::{WallFriction, offer_diffusion_limit};
+use crate::behaviours::{Behaviour, Law as AnyLaw, LimitState};
+use crate::discretisation::Discretisation;
+use crate::kernels::{Kernel, lattice_sum};
+use crate::pair::{Own, Pair, PairLaw, WallPair};
+use crate::resolve::{Coefficient, Resolved};
+use crate::simd::*;
+use crate::timestep::Limits;
+
+pub static SCHEMA: Schema = Schema {
+    name: "artificial-viscosity",
+    summary: "friction along the line between two particles; keeps angular momentum",
+    law: "f = w 2(d+2) μ Σ V_j (v_ij·x_ij)/(x_ij² + 0.01 h²) ∇W",
+    half_weight: "half the dynamic viscosity",
+    reference: "Monaghan2005; Lenaerts2009, Eqs. 3.11–3.13",
+    properties: &[
+        Property {
+            name: "dynamic_viscosity",
+            meaning: "dynamic viscosity μ it amounts to in shear flow",
+            kind: Kind::Number { unit: Unit::PascalSecond, default: Default::Required, min: 0.0, max: 1e7 },
+        },
+        Property {
+            name: "approaching_only",
+            meaning: "act only on particles that approach each other (twice as strongly, so that μ stays true)",
+            kind: Kind::Switch { default: true },
+        },
+    ],
+};
+
+pub struct ArtificialViscosity;
+
+impl Behaviour for ArtificialViscosity {
+    fn schema(&self) -> &'static Schema {
+        &SCHEMA
+    }
+
+    fn pair_law<'a>(&self, now: &'a Resolved, d: &Discretisation) -> Option<AnyLaw<'a>> {
+        let strength = now.weighted("dynamic_viscosity").coefficient();
+        let approaching_only = now.field("approaching_only").max() > 0.0;
+        (!strength.is_zero()).then(|| AnyLaw::ArtificialViscosity(Law::new(strength, approaching_only, d)))
+    }
+
+    fn limit(&self, now: &Resolved, state: &LimitState, limits: &mut Limits) {
+        // Acting on approaching pairs alone, it is twice as strong where it acts.
+        let factor = if now.field("approaching_only").max() > 0.0 { 2.0 } else { 1.0 };
+        offer_diffusion_limit(factor * now.weighted("dynamic_viscosity").max(), state, limits);
+    }
+}
+
+/// V_i V_j 2(d+2) μ (v_ij·x_ij)/(x_ij² + 0.01h²) ∇W.
+#[derive(Clone, Copy)]
+pub struct Law<'a> {
+    kernel: Kernel,
+    strength: Coefficient<'a>,
+    approaching_only: bool,
+    /// 2(d+2), made exact on the lattice at rest; doubled when only approaching pairs count, which in any
+    /// shear flow are half of them.
+    factor: f32,
+    softening: f32,
+    friction: WallFriction,
+}
+
+impl<'a> Law<'a> {
+    pub fn new(strength: Coefficient<'a>, approaching_only: bool, d: &Discretisation) -> Law<'a> {
+        let softening = 0.01 * f64::from(d.support).powi(2);
+        // For v = (y²/2, 0, 0) the force must be 1: −Σ V x²y²/(2(r² + η²)) W'/r, without the factor sought.
+        let sum = lattice_sum(&d.pressure, f64::from(d.spacing), |x, r| {
+            let slope = f64::from(d.pressure.slope_at(r as f32)) / r;
+            -0.5 * (x[0] * x[1]).powi(2) / (r * r + softening) * slope
+        });
+        let sides = if approaching_only { 2.0 } else { 1.0 };
+        Law {
+            kernel: d.pressure,
+            strength,
+            approaching_only,
+            factor: (sides / sum) as f32,
+            softening: softening as f32,
+            friction: WallFriction::new(d),
+        }
+    }
+
+    /// Force for a relative velocity v_i − v_j.
+    #[inline(always)]
+    fn along<S: Simd>(
+        &self,
+        x: Lanes3<S>,
+        r: Lanes<S>,
+        velocity: Lanes3<S>,
+        strength: Lanes<S>,
+    ) -> Lanes3<S> {
+        let zero = splat(r.token(), 0.0);
+        let mut closing = velocity.dot(x);
+        if self.approaching_only {
+            closing = closing.min(zero);
+        }
+        x * (strength * self.factor * closing / (r * r + self.softening) * self.kernel.gradient_over_r(r))
+    }
+}
+
+impl PairLaw for Law<'_> {
+    #[inline(always)]
+    fn force<S: Simd>(&self, own: &Own, pair: &Pair<S>) -> Lanes3<S> {
+        // SAFETY: the loop only offers valid rows.
+        let strength = unsafe { self.strength.mean(pair.simd, own.index, pair.others) };
+        let velocity = Lanes3::splat(pair.simd, own.velocity.truncate().into()) - pair.velocity;
+        self.along(pair.x, pair.r, velocity, strength * pair.volume * own.volume)
+    }
+
+    #[inline(always)]
+    fn wall_force<S: Simd>(&self, own: &Own, wall: &WallPair<S>) -> Lanes3<S> {
+        let strength = wall.volume * (self.strength.at(own.index) * own.volume) * self.friction.grip(wall);
+        let velocity = Lanes3::splat(wall.simd, own.velocity.truncate().into()) - wall.velocity;
+        self.along(wall.x, wall.r, velocity, strength)
+    }
+}

@@ -1,0 +1,60 @@
+//! Linear gas pressure [Desbrun1996; Lenaerts2009, 3.2].
+
+use crate::behaviour::{Default, Kind, Property, Schema, Unit};
+use crate::behaviours::{Behaviour, LimitState, PressureState};
+use crate::resolve::Resolved;
+use crate::timestep::{Limit, Limits};
+use rayon::prelude::*;
+
+pub static SCHEMA: Schema = Schema {
+    name: "gas",
+    summary: "soft fluid: pressure rises in proportion to density",
+    law: "p = w k (ρ − ρ₀), at least 0 unless `tension` is on",
+    half_weight: "half the pressure: a fluid √½ times as stiff in sound speed",
+    reference: "Desbrun1996; Lenaerts2009, 3.2",
+    properties: &[
+        Property {
+            name: "stiffness",
+            meaning: "k, the square of the speed of sound",
+            kind: Kind::Number {
+                unit: Unit::SquareMetrePerSecondSquared,
+                default: Default::Automatic("(10 × the fastest flow the scene can make)²"),
+                min: 1e-12,
+                max: 1e10,
+            },
+        },
+        Property {
+            name: "tension",
+            meaning: "let the pressure fall below zero; for flows without a free surface",
+            kind: Kind::Switch { default: false },
+        },
+    ],
+};
+
+pub struct Gas;
+
+impl Behaviour for Gas {
+    fn schema(&self) -> &'static Schema {
+        &SCHEMA
+    }
+
+    fn has_pressure(&self) -> bool {
+        true
+    }
+
+    fn pressure(&self, now: &Resolved, state: &PressureState, pressure: &mut [f32]) {
+        let stiffness = now.weighted("stiffness").coefficient();
+        let tension = now.field("tension").coefficient();
+        pressure.par_iter_mut().with_min_len(4096).enumerate().for_each(|(i, p)| {
+            let rest = state.rest_density[state.body[i] as usize];
+            let share = stiffness.at(i) * rest * (state.ratio[i] - 1.0);
+            *p += if tension.at(i) == 0.0 { share.max(0.0) } else { share };
+        });
+    }
+
+    fn limit(&self, now: &Resolved, state: &LimitState, limits: &mut Limits) {
+        let d = state.discretisation;
+        let speed = now.weighted("stiffness").max().max(0.0).sqrt();
+        limits.offer(Limit::Sound, 0.4 * d.smoothing_length() / (speed + state.speed).max(f32::MIN_POSITIVE));
+    }
+}

@@ -1,0 +1,56 @@
+//! The pressure force between two particles: not a behaviour, but what every pressure law ends in.
+//!
+//! Written on rest volumes V, with δ the density over the rest density, so that fluids of any density ratio
+//! share it. The force of j on i is
+//!
+//!   quotients: −V_i V_j (p_i/δ_i² + p_j/δ_j²) ∇W    [Lenaerts2009, Eq. 3.10; Bayraktar2013, Eq. 3.20]
+//!   sum:       −V_i V_j (p_i + p_j)/(δ_i δ_j) ∇W    [Bayraktar2013, Eq. 3.21]
+//!
+//! For one fluid, V = m/ρ₀ turns these into the published forms. The ½ printed in Eq. 3.21 halves the force:
+//! Σ V_j p_i ∇W vanishes inside the fluid, so only p_j carries the gradient, and it must carry all of it. A
+//! hydrostatic column shows it: with the ½, the pressure at its foot is twice the weight above.
+//!
+//! Walls mirror the pressure of the particle they push.
+
+use crate::discretisation::Discretisation;
+use crate::kernels::Kernel;
+use crate::pair::{Own, Pair, PairLaw, WallPair};
+use crate::scene::PressureForm;
+use crate::simd::{Lanes3, Simd};
+
+/// Pressure force.
+#[derive(Clone, Copy)]
+pub struct Law {
+    kernel: Kernel,
+}
+
+impl Law {
+    pub fn new(d: &Discretisation) -> Law {
+        Law { kernel: d.pressure }
+    }
+}
+
+/// What each particle brings to the pair: its volume and its pressure term.
+///
+/// Both forms are −A_i A_j (P_i + P_j) ∇W, with A = V and P = p/δ² for quotients, A = V/δ and P = p for the sum.
+#[inline(always)]
+pub fn pair_terms(form: PressureForm, volume: f32, pressure: f32, ratio: f32) -> (f32, f32) {
+    match form {
+        PressureForm::Quotients => (volume, pressure / (ratio * ratio)),
+        PressureForm::Sum => (volume / ratio, pressure),
+    }
+}
+
+impl PairLaw for Law {
+    #[inline(always)]
+    fn force<S: Simd>(&self, own: &Own, pair: &Pair<S>) -> Lanes3<S> {
+        let strength = (pair.pressure + own.pressure) * pair.volume * -own.volume;
+        pair.x * (strength * self.kernel.gradient_over_r(pair.r))
+    }
+
+    #[inline(always)]
+    fn wall_force<S: Simd>(&self, own: &Own, wall: &WallPair<S>) -> Lanes3<S> {
+        let strength = wall.volume * (-2.0 * own.volume * own.pressure);
+        wall.x * (strength * self.kernel.gradient_over_r(wall.r))
+    }
+}

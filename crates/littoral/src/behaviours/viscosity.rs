@@ -1,0 +1,113 @@
+//! Laplacian viscosity [Mueller2003; Bayraktar2013, Eq. 3.22].
+
+use crate::behaviour::{Default, Kind, Property, Schema, Unit};
+use crate::behaviours::{Behaviour, Law as AnyLaw, LimitState};
+use crate::discretisation::Discretisation;
+use crate::kernels::{Kernel, lattice_sum};
+use crate::pair::{Own, Pair, PairLaw, WallPair};
+use crate::resolve::{Coefficient, Resolved};
+use crate::simd::*;
+use crate::timestep::{Limit, Limits};
+
+pub static SCHEMA: Schema = Schema {
+    name: "viscosity",
+    summary: "inner friction: neighbours pull each other to a common velocity",
+    law: "f = w μ ∇²v, by the Laplacian of the viscosity kernel",
+    half_weight: "half the dynamic viscosity",
+    reference: "Mueller2003; Lenaerts2009, Eq. 3.9; Bayraktar2013, Eq. 3.22",
+    properties: &[Property {
+        name: "dynamic_viscosity",
+        meaning: "dynamic viscosity μ",
+        kind: Kind::Number { unit: Unit::PascalSecond, default: Default::Required, min: 0.0, max: 1e7 },
+    }],
+};
+
+pub struct Viscosity;
+
+impl Behaviour for Viscosity {
+    fn schema(&self) -> &'static Schema {
+        &SCHEMA
+    }
+
+    fn pair_law<'a>(&self, now: &'a Resolved, d: &Discretisation) -> Option<AnyLaw<'a>> {
+        let strength = now.weighted("dynamic_viscosity").coefficient();
+        (!strength.is_zero()).then(|| AnyLaw::Viscosity(Law::new(strength, d)))
+    }
+
+    fn limit(&self, now: &Resolved, state: &LimitState, limits: &mut Limits) {
+        offer_diffusion_limit(now.weighted("dynamic_viscosity").max(), state, limits);
+    }
+}
+
+/// Diffusion of momentum must not cross more than a smoothing length in a step: Δt ≤ ℓ²ρ/(8μ) [Morris1997].
+pub fn offer_diffusion_limit(dynamic_viscosity: f32, state: &LimitState, limits: &mut Limits) {
+    if dynamic_viscosity > 0.0 {
+        let length = state.discretisation.smoothing_length();
+        limits.offer(Limit::Viscosity, 0.125 * length * length * state.lightest / dynamic_viscosity);
+    }
+}
+
+/// V_i V_j μ (v_j − v_i) ∇²W.
+#[derive(Clone, Copy)]
+pub struct Law<'a> {
+    kernel: Kernel,
+    strength: Coefficient<'a>,
+    /// Makes the lattice at rest exact for a quadratic velocity field.
+    correction: f32,
+    friction: WallFriction,
+}
+
+impl<'a> Law<'a> {
+    pub fn new(strength: Coefficient<'a>, d: &Discretisation) -> Law<'a> {
+        let laplacian = |r: f64| f64::from(d.viscosity.laplacian_at(r as f32));
+        // For v = x²/2 the Laplacian is 1.
+        let sum = lattice_sum(&d.viscosity, f64::from(d.spacing), |x, r| laplacian(r) * x[0] * x[0] / 2.0);
+        Law { kernel: d.viscosity, strength, correction: (1.0 / sum) as f32, friction: WallFriction::new(d) }
+    }
+}
+
+impl PairLaw for Law<'_> {
+    #[inline(always)]
+    fn force<S: Simd>(&self, own: &Own, pair: &Pair<S>) -> Lanes3<S> {
+        // SAFETY: the loop only offers valid rows.
+        let strength = unsafe { self.strength.mean(pair.simd, own.index, pair.others) };
+        let own_velocity = Lanes3::splat(pair.simd, own.velocity.truncate().into());
+        let scale = strength * pair.volume * (own.volume * self.correction) * self.kernel.laplacian(pair.r);
+        (pair.velocity - own_velocity) * scale
+    }
+
+    #[inline(always)]
+    fn wall_force<S: Simd>(&self, own: &Own, wall: &WallPair<S>) -> Lanes3<S> {
+        let strength = self.strength.at(own.index) * own.volume * self.correction;
+        let scale = wall.volume * self.kernel.laplacian(wall.r) * strength * self.friction.grip(wall);
+        (wall.velocity - Lanes3::splat(wall.simd, own.velocity.truncate().into())) * scale
+    }
+}
+
+/// How strongly a wall holds the fluid beside it.
+///
+/// Behind a wall that must stop the flow, the velocity field is continued as its mirror image: a sample at
+/// depth d_b, seen from a particle at height d_i, has velocity v_w − (d_b/d_i)(v_i − v_w), so that the straight
+/// line between the two passes v_w at the surface [Morris1997]. The difference of velocities is then
+/// 1 + d_b/d_i times that of the wall and the particle. The ratio is bounded for particles that touch the wall.
+#[derive(Clone, Copy)]
+pub struct WallFriction {
+    hold: f32,
+    closest: f32,
+}
+
+impl WallFriction {
+    pub fn new(d: &Discretisation) -> WallFriction {
+        WallFriction { hold: 1.0 - d.slip, closest: 0.25 * d.spacing }
+    }
+
+    /// Factor of the velocity difference between wall and particle.
+    #[inline(always)]
+    pub fn grip<S: Simd>(&self, wall: &WallPair<S>) -> Lanes<S> {
+        let height = wall.x.dot(wall.normal) - wall.depth;
+        let ratio = wall.depth / height.max(splat(wall.simd, self.closest));
+        // On edges and corners there is no normal, the height is not known, and the wall's own velocity is used.
+        let flat = wall.normal.dot(wall.normal);
+        (flat * ratio.min(splat(wall.simd, 4.0)) + 1.0) * self.hold
+    }
+}

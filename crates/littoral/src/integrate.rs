@@ -1,0 +1,138 @@
+//! Time integration.
+//!
+//! A step evaluates forces once; an integrator says what happens before and after that. Symplectic Euler kicks
+//! and drifts after the forces. Velocity Verlet [Bayraktar2013, Eq. 5.25] kicks by half with the last
+//! acceleration and drifts before them, and kicks by the other half after.
+
+use glam::Vec4;
+use rayon::prelude::*;
+
+use crate::columns::{ACCELERATION, POSITION, VELOCITY};
+use crate::scene::{Domain, IntegratorName, Side};
+use crate::world::World;
+
+pub fn before_forces(world: &mut World, dt: f32) {
+    match world.clock.settings.integrator {
+        IntegratorName::SymplecticEuler => {}
+        IntegratorName::VelocityVerlet => move_particles(world, 0.5 * dt, dt),
+    }
+}
+
+pub fn after_forces(world: &mut World, dt: f32) {
+    match world.clock.settings.integrator {
+        IntegratorName::SymplecticEuler => move_particles(world, dt, dt),
+        IntegratorName::VelocityVerlet => move_particles(world, 0.5 * dt, 0.0),
+    }
+}
+
+/// Largest speed and acceleration (squared), and how often a wall had to catch a particle.
+#[derive(Clone, Copy)]
+struct Extremes {
+    speed2: f32,
+    acceleration2: f32,
+    caught: u64,
+}
+
+impl Extremes {
+    const NONE: Extremes = Extremes { speed2: 0.0, acceleration2: 0.0, caught: 0 };
+
+    /// The larger of both; not a number, once either is.
+    fn and(self, other: Extremes) -> Extremes {
+        let larger = |a: f32, b: f32| if a >= b || a.is_nan() { a } else { b };
+        Extremes {
+            speed2: larger(self.speed2, other.speed2),
+            acceleration2: larger(self.acceleration2, other.acceleration2),
+            caught: self.caught + other.caught,
+        }
+    }
+}
+
+/// v += a·kick, x += v·drift, then walls and periods.
+fn move_particles(world: &mut World, kick: f32, drift: f32) {
+    let box_ = Container::new(&world.domain);
+    let particles = &mut world.particles;
+    let extremes = particles.update2((&POSITION, &VELOCITY), |position, velocity, particles| {
+        let rows = (position, velocity, particles.get(&ACCELERATION)).into_par_iter().with_min_len(8192);
+        rows.map(|(x, v, a)| {
+            *v += *a * kick;
+            let caught = if drift > 0.0 {
+                *x += *v * drift;
+                box_.hold(x, v)
+            } else {
+                false
+            };
+            Extremes {
+                speed2: v.length_squared(),
+                acceleration2: a.length_squared(),
+                caught: u64::from(caught),
+            }
+        })
+        .reduce(|| Extremes::NONE, Extremes::and)
+    });
+    world.clock.speed = extremes.speed2.sqrt();
+    world.clock.acceleration = extremes.acceleration2.sqrt();
+    world.caught += extremes.caught;
+    world.neighbourhood.slack -= world.clock.speed * drift;
+}
+
+/// The box as the integrator needs it.
+struct Container {
+    low: Vec4,
+    high: Vec4,
+    period: Vec4,
+    periodic: bool,
+}
+
+impl Container {
+    fn new(domain: &Domain) -> Container {
+        let mut container =
+            Container { low: Vec4::NEG_INFINITY, high: Vec4::INFINITY, period: Vec4::ZERO, periodic: false };
+        for axis in 0..3 {
+            let (min, max) = (domain.min[axis] as f32, domain.max[axis] as f32);
+            if domain.sides[axis][0] == Side::Wall {
+                container.low[axis] = min;
+            }
+            if domain.sides[axis][1] == Side::Wall {
+                container.high[axis] = max;
+            }
+            if domain.sides[axis][0] == Side::Periodic {
+                container.period[axis] = max - min;
+                (container.low[axis], container.high[axis]) = (min, max);
+                container.periodic = true;
+            }
+        }
+        container
+    }
+
+    /// Puts a particle that got past a wall back onto it, without its speed into the wall; wraps periodic axes.
+    /// Tells whether a wall had to act: boundary samples should have stopped the particle before.
+    #[inline(always)]
+    fn hold(&self, x: &mut Vec4, v: &mut Vec4) -> bool {
+        if self.periodic {
+            for axis in 0..3 {
+                let length = self.period[axis];
+                if length > 0.0 {
+                    if x[axis] < self.low[axis] {
+                        x[axis] += length;
+                    }
+                    // Also after the line above: rounding may land a particle on the upper edge itself.
+                    if x[axis] >= self.high[axis] {
+                        x[axis] -= length;
+                    }
+                }
+            }
+        }
+        let inside = x.clamp(self.low, self.high);
+        if inside == *x {
+            return false;
+        }
+        let out = *x - inside;
+        for axis in 0..3 {
+            if out[axis] * v[axis] > 0.0 {
+                v[axis] = 0.0;
+            }
+        }
+        *x = inside;
+        true
+    }
+}

@@ -1,0 +1,29 @@
+//! littoral: one particle world for everything that meets at the waterline.
+//!
+//! Particles are columns ([`particles`]). Behaviours are laws ([`behaviours`]). The timeline decides how much of
+//! each law each particle feels ([`timeline`], [`resolve`]). The step is one readable page ([`step`]).
+
+#[macro_use]
+mod pair;
+
+pub mod backend;
+pub mod behaviour;
+pub mod behaviours;
+pub mod columns;
+pub mod discretisation;
+pub mod gallery;
+pub mod integrate;
+pub mod kernels;
+pub mod materials;
+pub mod neighbourhood;
+pub mod particles;
+pub mod resolve;
+pub mod scene;
+pub mod simd;
+pub mod sources;
+pub mod step;
+pub mod timeline;
+pub mod timers;
+pub mod timestep;
+pub mod walls;
+pub mod world;

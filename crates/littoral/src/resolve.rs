@@ -1,0 +1,236 @@
+//! Stage 1 of a step: curves become numbers.
+//!
+//! For every behaviour in use, each property is resolved to a [`Field`]: one number where all particles agree
+//! (nearly always), a column where bodies differ or where a curve runs over the particle's own state. Bodies
+//! without the behaviour have weight 0. Laws take what they need as a [`Coefficient`], which costs nothing
+//! when it is one number.
+
+use rayon::prelude::*;
+
+use crate::behaviour::{BehaviourUse, Kind, Schema, Value};
+use crate::behaviours::{self, Behaviour};
+use crate::columns::{BODY, DENSITY, POSITION, PRESSURE, VELOCITY};
+use crate::particles::Particles;
+use crate::simd::{LANES, Lanes, Simd, gather_scalar, splat};
+use crate::timeline::{Curve, Driver};
+
+/// A quantity of every particle.
+#[derive(Clone, Debug)]
+pub struct Field {
+    uniform: f32,
+    /// Empty when uniform.
+    values: Vec<f32>,
+}
+
+impl Field {
+    pub fn uniform(value: f32) -> Field {
+        Field { uniform: value, values: Vec::new() }
+    }
+
+    pub fn at(&self, i: usize) -> f32 {
+        self.values.get(i).copied().unwrap_or(self.uniform)
+    }
+
+    /// The one value of all particles, if they agree.
+    pub fn as_uniform(&self) -> Option<f32> {
+        self.values.is_empty().then_some(self.uniform)
+    }
+
+    pub fn max(&self) -> f32 {
+        if self.values.is_empty() {
+            return self.uniform;
+        }
+        self.values.iter().copied().fold(f32::NEG_INFINITY, f32::max)
+    }
+
+    pub fn coefficient(&self) -> Coefficient<'_> {
+        if self.values.is_empty() {
+            Coefficient::Uniform(self.uniform)
+        } else {
+            Coefficient::Column(&self.values)
+        }
+    }
+}
+
+/// A field as a pair law reads it.
+#[derive(Clone, Copy, Debug)]
+pub enum Coefficient<'a> {
+    Uniform(f32),
+    Column(&'a [f32]),
+}
+
+impl Coefficient<'_> {
+    #[inline(always)]
+    pub fn at(self, i: usize) -> f32 {
+        match self {
+            Coefficient::Uniform(v) => v,
+            Coefficient::Column(values) => values[i],
+        }
+    }
+
+    /// Mean of particle i's value and each neighbour's.
+    ///
+    /// # Safety
+    /// Every index is less than the number of particles.
+    #[inline(always)]
+    pub unsafe fn mean<S: Simd>(self, simd: S, i: usize, others: &[u32; LANES]) -> Lanes<S> {
+        match self {
+            Coefficient::Uniform(v) => splat(simd, v),
+            Coefficient::Column(values) => {
+                // SAFETY: the caller's promise; columns have one value for each particle.
+                (unsafe { gather_scalar(simd, values, others) } + values[i]) * 0.5
+            }
+        }
+    }
+
+    /// Whether the law has any effect at all.
+    pub fn is_zero(self) -> bool {
+        matches!(self, Coefficient::Uniform(0.0))
+    }
+}
+
+/// A behaviour with its properties at this instant.
+pub struct Resolved {
+    pub behaviour: &'static dyn Behaviour,
+    /// How each body uses it; `None` for bodies that do not.
+    uses: Vec<Option<BehaviourUse>>,
+    weight: Field,
+    /// As in the schema; a vector takes three places.
+    fields: Vec<Field>,
+    /// Each number times the weight.
+    weighted: Vec<Field>,
+}
+
+impl Resolved {
+    /// Every behaviour that some body uses, in the registry's order.
+    pub fn all(bodies: &[Vec<BehaviourUse>]) -> Vec<Resolved> {
+        let used = |schema: &'static Schema| -> Vec<Option<BehaviourUse>> {
+            let find =
+                |uses: &Vec<BehaviourUse>| uses.iter().find(|u| std::ptr::eq(u.schema, schema)).cloned();
+            bodies.iter().map(find).collect()
+        };
+        behaviours::REGISTRY
+            .iter()
+            .map(|&behaviour| (behaviour, used(behaviour.schema())))
+            .filter(|(_, uses)| uses.iter().any(Option::is_some))
+            .map(|(behaviour, uses)| {
+                let places: usize = behaviour.schema().properties.iter().map(|p| places(&p.kind)).sum();
+                let blank = vec![Field::uniform(0.0); places];
+                Resolved {
+                    behaviour,
+                    uses,
+                    weight: Field::uniform(0.0),
+                    fields: blank.clone(),
+                    weighted: blank,
+                }
+            })
+            .collect()
+    }
+
+    pub fn weight(&self) -> &Field {
+        &self.weight
+    }
+
+    /// A property, by name.
+    pub fn field(&self, property: &str) -> &Field {
+        &self.fields[self.place(property)]
+    }
+
+    /// A numeric property times the weight.
+    pub fn weighted(&self, property: &str) -> &Field {
+        &self.weighted[self.place(property)]
+    }
+
+    /// Components of a vector property.
+    pub fn vector(&self, property: &str) -> [&Field; 3] {
+        let place = self.place(property);
+        [&self.fields[place], &self.fields[place + 1], &self.fields[place + 2]]
+    }
+
+    fn place(&self, property: &str) -> usize {
+        let properties = self.behaviour.schema().properties;
+        let index = properties.iter().position(|p| p.name == property);
+        let index = index.unwrap_or_else(|| panic!("{} has no `{property}`", self.behaviour.schema().name));
+        properties[..index].iter().map(|p| places(&p.kind)).sum()
+    }
+
+    /// Evaluates all curves at time `t`, s. A schema's `Automatic` values must have been filled in before.
+    pub fn evaluate(&mut self, t: f64, particles: &Particles) {
+        let curves: Vec<Option<&Curve>> = self.uses.iter().map(|u| u.as_ref().map(|u| &u.weight)).collect();
+        evaluate(&curves, 0.0, t, particles, &mut self.weight);
+        let mut place = 0;
+        for (k, property) in self.behaviour.schema().properties.iter().enumerate() {
+            for component in 0..places(&property.kind) {
+                let curves = self.uses.iter().map(|u| u.as_ref().map(|u| number(&u.values[k], component)));
+                let curves: Vec<Option<Curve>> = curves.collect();
+                let curves: Vec<Option<&Curve>> = curves.iter().map(Option::as_ref).collect();
+                // Bodies without the behaviour have weight 0; any value will do, so take one that keeps it uniform.
+                let other = curves.iter().flatten().find_map(|c| c.as_constant()).unwrap_or(0.0);
+                evaluate(&curves, other, t, particles, &mut self.fields[place]);
+                product(&self.weight, &self.fields[place], particles.len(), &mut self.weighted[place]);
+                place += 1;
+            }
+        }
+    }
+}
+
+fn places(kind: &Kind) -> usize {
+    if matches!(kind, Kind::Vector { .. }) { 3 } else { 1 }
+}
+
+fn number(value: &Value, component: usize) -> Curve {
+    match value {
+        Value::Number(curve) => curve.clone(),
+        Value::Vector(v) => Curve::constant(v[component]),
+        Value::Choice(k) => Curve::constant(*k as f64),
+        Value::Switch(on) => Curve::constant(f64::from(u8::from(*on))),
+        Value::Automatic => panic!("automatic values are filled in when the world is built"),
+    }
+}
+
+fn evaluate(curves: &[Option<&Curve>], other: f64, t: f64, particles: &Particles, field: &mut Field) {
+    // The value of each body now, or `None` where it depends on the particle.
+    let now = |curve: &Option<&Curve>| match curve {
+        None => Some(other),
+        Some(c) if c.driver == Driver::Time => Some(c.at(t)),
+        Some(c) => c.as_constant(),
+    };
+    let per_body: Vec<Option<f64>> = curves.iter().map(now).collect();
+    field.values.clear();
+    if let Some(Some(first)) = per_body.first()
+        && per_body.iter().all(|v| *v == Some(*first))
+    {
+        field.uniform = *first as f32;
+        return;
+    }
+    let bodies = particles.get(&BODY);
+    field.values.par_extend(bodies.par_iter().enumerate().map(|(i, &body)| {
+        match (per_body[body as usize], curves[body as usize]) {
+            (Some(v), _) => v as f32,
+            (None, Some(curve)) => curve.at(f64::from(driver(curve.driver, particles, i))) as f32,
+            (None, None) => unreachable!("a body without a curve has a value"),
+        }
+    }));
+}
+
+fn product(weight: &Field, value: &Field, len: usize, out: &mut Field) {
+    out.values.clear();
+    out.uniform = weight.uniform * value.uniform;
+    if weight.as_uniform().is_none() || value.as_uniform().is_none() {
+        out.values.extend((0..len).map(|i| weight.at(i) * value.at(i)));
+    }
+}
+
+/// Columns that a curve may run over, and their value for a particle.
+fn driver(driver: Driver, particles: &Particles, i: usize) -> f32 {
+    match driver {
+        Driver::Time => unreachable!("time is the same for all particles"),
+        Driver::Column("density") => particles.get(&DENSITY)[i],
+        Driver::Column("pressure") => particles.get(&PRESSURE)[i],
+        Driver::Column("speed") => particles.get(&VELOCITY)[i].length(),
+        Driver::Column("x") => particles.get(&POSITION)[i].x,
+        Driver::Column("y") => particles.get(&POSITION)[i].y,
+        Driver::Column("z") => particles.get(&POSITION)[i].z,
+        Driver::Column(other) => unreachable!("the scene's check admits no `{other}`"),
+    }
+}

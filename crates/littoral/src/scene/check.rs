@@ -1,0 +1,236 @@
+//! Checks that need more than one key: bodies against the box, against each other and against the resolution.
+
+use super::bodies::Draft;
+use super::estimate::{particle_count, step_limit, wall_sample_count};
+use super::problem::{Place, Problem};
+use super::sections::side_name;
+use super::values::{Log, show, show_rounded};
+use super::{Dimensions, Domain, Jet, Scene, Shape, Side, Source, Sph, Time};
+
+/// More particles than this are a slip of the keyboard: 2·10⁸ take more than 20 GB.
+const MAX_PARTICLES: f64 = 2e8;
+
+/// More frames than this, likewise.
+const MANY_FRAMES: f64 = 1e5;
+
+/// A periodic axis must be so many supports long, or a particle would meet itself.
+const PERIOD_IN_SUPPORTS: f64 = 3.0;
+
+/// f32 keeps a position to 1/256 of a spacing up to here.
+const MAX_SPACINGS_FROM_ORIGIN: f64 = 65_536.0;
+
+/// Bodies may reach so far into a wall or into each other, in spacings: the rounding of a decimal fraction.
+const SKIN: f64 = 1e-3;
+
+pub fn duplicate_names(drafts: &[Draft], log: &Log) {
+    for (index, draft) in drafts.iter().enumerate() {
+        if let Some(first) = drafts[..index].iter().find(|other| other.name == draft.name) {
+            let message = format!("there are two bodies called `{}`", draft.name);
+            log.push(
+                Problem::error("duplicate-name", &draft.at, message)
+                    .label("choose another name")
+                    .also(&first.at, "the first one"),
+            );
+        }
+    }
+}
+
+pub fn frame_count(time: &Time, at: &Place, log: &Log) {
+    let frames = time.until * time.frames_per_second;
+    if frames > MANY_FRAMES {
+        let message = format!("the run would write about {frames:.1e} frames");
+        log.push(
+            Problem::warning("many-frames", at, message)
+                .label("long")
+                .help("lower `until` or `frames_per_second`"),
+        );
+    }
+}
+
+/// A step that cannot work, whether fixed by hand or forced by stability.
+pub fn time_step(scene: &Scene, step_at: &Place, minimum_at: &Place, log: &Log) {
+    let Some(limit) = step_limit(scene) else { return };
+    let works = show_rounded(0.99 * limit.step);
+    match scene.time.fixed_step {
+        Some(step) if step > limit.step => {
+            let message = format!("a fixed step of {} s is unstable", show(step));
+            log.push(
+                Problem::error("unstable-step", step_at, message)
+                    .label(format!("at most {works} s"))
+                    .help(format!("{}; leave `step` out to let it adapt", limit.reason)),
+            );
+        }
+        None if limit.step < scene.time.minimum_step => {
+            let message = format!(
+                "the scene needs steps of {works} s, below `minimum_step` ({} s)",
+                show(scene.time.minimum_step)
+            );
+            log.push(
+                Problem::error("unstable-step", minimum_at, message)
+                    .label("the run would stop at once")
+                    .help(format!("{}; use a coarser spacing, or a smaller `minimum_step`", limit.reason)),
+            );
+        }
+        _ => {}
+    }
+}
+
+/// Checks of geometry, all against the same resolution.
+pub struct Geometry<'a> {
+    pub sph: &'a Sph,
+    pub dimensions: Dimensions,
+    pub log: &'a Log,
+}
+
+impl Geometry<'_> {
+    pub fn periods(&self, domain: &Domain, at: &Place) {
+        let least = PERIOD_IN_SUPPORTS * self.sph.support * self.sph.spacing;
+        for axis in (0..self.dimensions.count()).filter(|&axis| domain.sides[axis][0] == Side::Periodic) {
+            let length = domain.max[axis] - domain.min[axis];
+            // Rounding must not refuse a box of exactly three supports.
+            if length < least * (1.0 - 1e-9) {
+                let name = ["x", "y", "z"][axis];
+                let message = format!("the periodic axis {name} is {} m long", show_rounded(length));
+                self.log.push(
+                    Problem::error("short-period", at, message)
+                        .label(format!("expected at least {} m", show_rounded(least)))
+                        .help("three supports (3 × support × spacing); widen the box or use a finer spacing"),
+                );
+            }
+        }
+    }
+
+    pub fn wall_samples(&self, domain: &Domain, at: &Place) {
+        let samples = wall_sample_count(domain, self.sph, self.dimensions);
+        if samples > MAX_PARTICLES {
+            let message = format!("the walls of the box take about {samples:.1e} samples");
+            self.log.push(
+                Problem::error("too-many-particles", at, message)
+                    .label(format!("the most is {MAX_PARTICLES:.0e}"))
+                    .help("use a smaller box, open sides or a coarser spacing"),
+            );
+        }
+    }
+
+    /// Bodies hold a particle, and lie in the box.
+    pub fn placement(&self, drafts: &[Draft], domain: &Domain) {
+        for draft in drafts {
+            let bounds = match &draft.source {
+                Some(Source::Shape(shape)) => {
+                    self.holds_a_particle(draft, shape);
+                    shape.bounds(self.dimensions)
+                }
+                Some(Source::Jet(jet)) => {
+                    self.is_wide_enough(draft, jet);
+                    nozzle_bounds(jet)
+                }
+                None => continue,
+            };
+            self.is_inside(draft, bounds, domain);
+            self.is_near_the_origin(draft, bounds);
+        }
+    }
+
+    fn holds_a_particle(&self, draft: &Draft, shape: &Shape) {
+        if shape.is_empty(self.dimensions, self.sph.spacing) {
+            let message = format!("`{}` is too small to hold a particle", draft.name);
+            let help = "make the body larger or the spacing finer";
+            self.log.push(
+                Problem::error("empty-shape", &draft.source_at, message)
+                    .label(format!("the spacing is {} m", show(self.sph.spacing)))
+                    .help(help),
+            );
+        }
+    }
+
+    fn is_wide_enough(&self, draft: &Draft, jet: &Jet) {
+        let least = 0.5 * self.sph.spacing;
+        if jet.radius < least * (1.0 - 1e-9) {
+            let message = format!("the nozzle of `{}` is narrower than a particle", draft.name);
+            self.log.push(
+                Problem::error("empty-shape", &draft.source_at, message)
+                    .label(format!("expected a radius of at least {} m", show_rounded(least)))
+                    .help("half a spacing; widen the nozzle or use a finer spacing"),
+            );
+        }
+    }
+
+    /// Beyond an open side the world goes on; beyond a wall or a periodic side there is nothing.
+    fn is_inside(&self, draft: &Draft, (min, max): ([f64; 3], [f64; 3]), domain: &Domain) {
+        for axis in 0..self.dimensions.count() {
+            let beyond = [domain.min[axis] - min[axis], max[axis] - domain.max[axis]];
+            let shut = |end: &usize| domain.sides[axis][*end] != Side::Open;
+            for end in (0..2).filter(shut).filter(|&end| beyond[end] > SKIN * self.sph.spacing) {
+                let (by, side) = (show_rounded(beyond[end]), side_name(axis, end));
+                let message = format!("`{}` reaches out of the box", draft.name);
+                self.log.push(
+                    Problem::error("outside-box", &draft.source_at, message)
+                        .label(format!("{by} m beyond its side {side}"))
+                        .help("a body may touch a side, not pass it"),
+                );
+            }
+        }
+    }
+
+    fn is_near_the_origin(&self, draft: &Draft, (min, max): ([f64; 3], [f64; 3])) {
+        let farthest = min.iter().chain(&max).fold(0.0, |far: f64, x| far.max(x.abs()));
+        if farthest > MAX_SPACINGS_FROM_ORIGIN * self.sph.spacing {
+            let message = format!("`{}` lies {} m from the origin", draft.name, show_rounded(farthest));
+            self.log.push(
+                Problem::warning("imprecise", &draft.source_at, message)
+                    .label("so far out, positions are rounded to a visible part of a spacing")
+                    .help("move the scene closer to [0, 0, 0]"),
+            );
+        }
+    }
+
+    /// No two bodies share space. Each body is reported once, with the first it meets.
+    pub fn overlaps(&self, drafts: &[Draft]) {
+        let shape_of = |draft: &Draft| match draft.source {
+            Some(Source::Shape(shape)) => Some(shape),
+            _ => None,
+        };
+        for (index, draft) in drafts.iter().enumerate() {
+            let Some(shape) = shape_of(draft) else { continue };
+            let meets = |other: &&Draft| {
+                let skin = SKIN * self.sph.spacing;
+                shape_of(other).is_some_and(|other| shape.overlaps(&other, self.dimensions, skin))
+            };
+            if let Some(other) = drafts[..index].iter().find(meets) {
+                let message = format!("`{}` overlaps `{}`", draft.name, other.name);
+                self.log.push(
+                    Problem::error("overlap", &draft.source_at, message)
+                        .label("particles would start on top of each other")
+                        .also(&other.source_at, format!("`{}`", other.name))
+                        .help("bodies may touch; move one or make it smaller"),
+                );
+            }
+        }
+    }
+
+    pub fn particle_total(&self, drafts: &[Draft], end_of_run: f64, at: &Place) {
+        let count = |source| particle_count(source, self.sph, self.dimensions, end_of_run);
+        let total: f64 = drafts.iter().filter_map(|draft| draft.source.as_ref()).map(count).sum();
+        if total > MAX_PARTICLES {
+            let axes = self.dimensions.count() as f64;
+            let coarser = 1.01 * self.sph.spacing * (total / MAX_PARTICLES).powf(1.0 / axes);
+            let message =
+                format!("the scene asks for about {total:.1e} particles; the most is {MAX_PARTICLES:.0e}");
+            self.log.push(
+                Problem::error("too-many-particles", at, message)
+                    .label(format!("a spacing of {} m would do", show_rounded(coarser)))
+                    .help("use a coarser spacing or smaller bodies"),
+            );
+        }
+    }
+}
+
+/// Box around a disc across the flow.
+fn nozzle_bounds(jet: &Jet) -> ([f64; 3], [f64; 3]) {
+    let reach: [f64; 3] =
+        std::array::from_fn(|axis| jet.radius * (1.0 - jet.direction[axis].powi(2)).max(0.0).sqrt());
+    (
+        std::array::from_fn(|axis| jet.at[axis] - reach[axis]),
+        std::array::from_fn(|axis| jet.at[axis] + reach[axis]),
+    )
+}

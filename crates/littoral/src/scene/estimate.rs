@@ -1,0 +1,195 @@
+//! What a scene will ask for, before it runs: its fastest flow, its speed of sound, its time step, its particles.
+//!
+//! Weakly compressible fluids need a speed of sound about ten times their fastest flow: the density then varies
+//! by about (v/c)² = 1 % [Monaghan1994]. A scene that does not give one gets it from here.
+
+use super::shapes::{dot, length};
+use super::{Body, Dimensions, Domain, Scene, Side, Source, Sph};
+use crate::behaviour::{BehaviourUse, Value};
+
+/// Sound over flow: a density that varies by about 1 %.
+const SOUND_OVER_FLOW: f64 = 10.0;
+
+/// Slower flows than this, m/s, are not worth a softer fluid: a scene at rest still needs some stiffness.
+const SLOWEST_FLOW: f64 = 0.01;
+
+/// Fraction of the time sound or a particle takes to cross ℓ, half a kernel's support.
+const COURANT: f64 = 0.4;
+
+/// Fraction of the time momentum takes to diffuse over ℓ.
+const DIFFUSION: f64 = 0.125;
+
+/// Speed of sound for bodies that leave it to the scene, m/s: ten times the fastest flow.
+pub fn automatic_sound_speed(scene: &Scene) -> f64 {
+    SOUND_OVER_FLOW * fastest_flow(scene)
+}
+
+/// Fastest flow the scene can make, m/s: what moves from the start, sped up by the deepest fall, v² = v₀² + 2gH;
+/// or the speed at which surface tension retracts the finest film, if that is faster.
+pub fn fastest_flow(scene: &Scene) -> f64 {
+    let walls = scene.domain.wall_velocity.iter().flatten().map(|&velocity| length(velocity));
+    let start = scene.bodies.iter().map(initial_speed).chain(walls).fold(0.0, f64::max);
+    let fall = scene.bodies.iter().map(|body| fall_squared(scene, body)).fold(0.0, f64::max);
+    let capillary = scene.bodies.iter().map(|body| capillary_speed(body, &scene.sph)).fold(0.0, f64::max);
+    (start * start + fall).sqrt().max(capillary).max(SLOWEST_FLOW)
+}
+
+fn initial_speed(body: &Body) -> f64 {
+    match &body.source {
+        Source::Shape(_) => length(body.velocity),
+        Source::Jet(jet) => jet.speed,
+    }
+}
+
+/// 2gH for one body, m²/s²; 0 where it does not fall.
+fn fall_squared(scene: &Scene, body: &Body) -> f64 {
+    let Some(gravity) = body.behaviours.iter().find(|one| one.schema.name == "gravity") else { return 0.0 };
+    let acceleration = match gravity.value("acceleration") {
+        Value::Vector(own) => *own,
+        _ => scene.gravity,
+    };
+    let strength = length(acceleration);
+    if strength == 0.0 {
+        return 0.0;
+    }
+    let up = acceleration.map(|component| -component / strength);
+    2.0 * gravity.weight.max() * strength * fall_height(scene, up)
+}
+
+/// From the highest point of all matter down to the floor; without a floor, down to its own lowest point.
+fn fall_height(scene: &Scene, up: [f64; 3]) -> f64 {
+    let extents = scene.bodies.iter().map(|body| extent_along(body, up));
+    let (low, high) =
+        extents.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (a, b)| (low.min(a), high.max(b)));
+    let floor = floor_along(&scene.domain, up).unwrap_or(low);
+    (high - floor).max(0.0)
+}
+
+fn extent_along(body: &Body, direction: [f64; 3]) -> (f64, f64) {
+    match &body.source {
+        Source::Shape(shape) => shape.extent_along(direction),
+        Source::Jet(jet) => {
+            // A disc across the flow reaches r·sin of the angle between its axis and the direction.
+            let middle = dot(jet.at, direction);
+            let reach = jet.radius * (1.0 - dot(jet.direction, direction).powi(2)).max(0.0).sqrt();
+            (middle - reach, middle + reach)
+        }
+    }
+}
+
+/// Lowest value of x·`up` inside the box; `None` where no wall holds the fall.
+fn floor_along(domain: &Domain, up: [f64; 3]) -> Option<f64> {
+    let mut floor = 0.0;
+    for axis in (0..3).filter(|&axis| up[axis] != 0.0) {
+        let end = if up[axis] > 0.0 { 0 } else { 1 };
+        if domain.sides[axis][end] != Side::Wall {
+            return None;
+        }
+        floor += up[axis] * [domain.min[axis], domain.max[axis]][end];
+    }
+    Some(floor)
+}
+
+/// √(σ/(ρ s)): surface tension acting on a film one spacing thick.
+fn capillary_speed(body: &Body, sph: &Sph) -> f64 {
+    let Some(cohesion) = body.behaviours.iter().find(|one| one.schema.name == "cohesion") else { return 0.0 };
+    (weighted_max(cohesion, "surface_tension") / (least_density(body) * sph.spacing)).sqrt()
+}
+
+/// Largest value of a property times its weight; 0 where the engine chooses.
+fn weighted_max(one: &BehaviourUse, property: &str) -> f64 {
+    match one.value(property) {
+        Value::Number(curve) => curve.max() * one.weight.max(),
+        _ => 0.0,
+    }
+}
+
+fn least_density(body: &Body) -> f64 {
+    body.rest_density.keys().iter().map(|key| key.value).fold(f64::INFINITY, f64::min)
+}
+
+/// Speed of sound a body ends up with, m/s; 0 without a pressure behaviour.
+pub fn sound_speed(scene: &Scene, body: &Body) -> f64 {
+    let automatic = automatic_sound_speed(scene);
+    let of = |one: &BehaviourUse| match one.schema.name {
+        "tait" => match one.value("sound_speed") {
+            Value::Number(curve) => curve.max() * one.weight.max().sqrt(),
+            _ => automatic,
+        },
+        "gas" => match one.value("stiffness") {
+            Value::Number(curve) => (curve.max() * one.weight.max()).sqrt(),
+            _ => automatic,
+        },
+        _ => 0.0,
+    };
+    body.behaviours.iter().map(of).fold(0.0, f64::max)
+}
+
+/// Friction that acts on approaching particles alone is twice as strong where it acts.
+fn friction_factor(one: &BehaviourUse) -> f64 {
+    let halved =
+        one.schema.index_of("approaching_only").is_some_and(|i| one.values[i] == Value::Switch(true));
+    if halved { 2.0 } else { 1.0 }
+}
+
+/// A longest stable time step, and why.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepLimit {
+    /// s.
+    pub step: f64,
+    pub reason: &'static str,
+}
+
+/// The strictest limit on the time step that can be known before the run; `None` where nothing moves.
+pub fn step_limit(scene: &Scene) -> Option<StepLimit> {
+    let length = 0.5 * scene.sph.support * scene.sph.spacing;
+    let flow = fastest_flow(scene);
+    let limits = scene.bodies.iter().flat_map(|body| {
+        let sound = StepLimit {
+            step: COURANT * length / (sound_speed(scene, body) + flow),
+            reason: "sound and flow may not cross a kernel in one step",
+        };
+        let viscosity = body
+            .behaviours
+            .iter()
+            .filter(|one| one.schema.index_of("dynamic_viscosity").is_some())
+            .map(|one| friction_factor(one) * weighted_max(one, "dynamic_viscosity"))
+            .fold(0.0, f64::max);
+        let friction = (viscosity > 0.0).then(|| StepLimit {
+            step: DIFFUSION * length * length * least_density(body) / viscosity,
+            reason: "viscosity may not carry momentum across a kernel in one step",
+        });
+        std::iter::once(sound).chain(friction)
+    });
+    limits.min_by(|a, b| a.step.total_cmp(&b.step))
+}
+
+/// About how many particles a source makes by the end of the run.
+pub fn particle_count(source: &Source, sph: &Sph, dimensions: Dimensions, end_of_run: f64) -> f64 {
+    let content = match source {
+        Source::Shape(shape) => shape.content(dimensions),
+        Source::Jet(jet) => {
+            let opening = match dimensions {
+                Dimensions::Two => 2.0 * jet.radius,
+                Dimensions::Three => std::f64::consts::PI * jet.radius.powi(2),
+            };
+            opening * jet.speed * (jet.until.min(end_of_run) - jet.from).max(0.0)
+        }
+    };
+    content / sph.spacing.powi(dimensions.count() as i32)
+}
+
+/// About how many samples the walls of the box take: layers as deep as the support behind each side.
+pub fn wall_sample_count(domain: &Domain, sph: &Sph, dimensions: Dimensions) -> f64 {
+    let layers = sph.support.ceil();
+    let cells = |axis: usize| (domain.max[axis] - domain.min[axis]) / sph.spacing + 2.0 * layers;
+    let mut samples = 0.0;
+    for axis in 0..dimensions.count() {
+        let walls = domain.sides[axis].iter().filter(|side| **side == Side::Wall).count() as f64;
+        if walls > 0.0 {
+            let area: f64 = (0..dimensions.count()).filter(|&other| other != axis).map(cells).product();
+            samples += walls * layers * area;
+        }
+    }
+    samples
+}

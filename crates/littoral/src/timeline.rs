@@ -1,0 +1,132 @@
+//! Curves: a number that may change over time, or over a particle's own state.
+//!
+//! Every weight and every numeric property of a behaviour is a [`Curve`]. A plain number is a curve with one
+//! key. A curve is driven by the clock, or by a scalar column such as temperature, in which case each particle
+//! has its own value. Before the first key and after the last, a curve holds still.
+
+/// What a curve runs over.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Driver {
+    /// Simulated time, s.
+    Time,
+    /// A scalar column of the particle itself, by name, in that column's unit.
+    Column(&'static str),
+}
+
+/// How a curve goes from one key to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub enum Ease {
+    /// Keeps the earlier key's value until the next key.
+    Step,
+    /// A straight line.
+    #[default]
+    Linear,
+    /// s²(3 − 2s): starts and ends at rest.
+    Smooth,
+}
+
+impl Ease {
+    /// The names a scene file may use, in the order of the variants.
+    pub const NAMES: [&'static str; 3] = ["step", "linear", "smooth"];
+
+    pub fn from_name(name: &str) -> Option<Ease> {
+        match name {
+            "step" => Some(Ease::Step),
+            "linear" => Some(Ease::Linear),
+            "smooth" => Some(Ease::Smooth),
+            _ => None,
+        }
+    }
+}
+
+/// A value at a place on the driver's axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Key {
+    pub at: f64,
+    pub value: f64,
+}
+
+/// A number over time or over a column; never empty, keys in rising order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    pub driver: Driver,
+    pub ease: Ease,
+    keys: Vec<Key>,
+}
+
+impl Curve {
+    pub fn constant(value: f64) -> Curve {
+        Curve { driver: Driver::Time, ease: Ease::Linear, keys: vec![Key { at: 0.0, value }] }
+    }
+
+    /// `None` when there is no key, or when two keys are out of order.
+    pub fn new(driver: Driver, ease: Ease, keys: Vec<Key>) -> Option<Curve> {
+        let ordered = keys.windows(2).all(|pair| pair[0].at < pair[1].at);
+        (!keys.is_empty() && ordered).then_some(Curve { driver, ease, keys })
+    }
+
+    pub fn keys(&self) -> &[Key] {
+        &self.keys
+    }
+
+    /// The value, where it is the same at all times and for all particles.
+    pub fn as_constant(&self) -> Option<f64> {
+        let first = self.keys[0].value;
+        self.keys.iter().all(|key| key.value == first).then_some(first)
+    }
+
+    /// Largest value the curve can take: easing never overshoots its keys.
+    pub fn max(&self) -> f64 {
+        self.keys.iter().map(|key| key.value).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// Value at a place on the driver's axis.
+    pub fn at(&self, place: f64) -> f64 {
+        let next = self.keys.partition_point(|key| key.at <= place);
+        if next == 0 {
+            return self.keys[0].value;
+        }
+        let a = self.keys[next - 1];
+        let Some(b) = self.keys.get(next) else { return a.value };
+        let s = (place - a.at) / (b.at - a.at);
+        let s = match self.ease {
+            Ease::Step => 0.0,
+            Ease::Linear => s,
+            Ease::Smooth => s * s * (3.0 - 2.0 * s),
+        };
+        a.value + (b.value - a.value) * s
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ramp(ease: Ease) -> Curve {
+        let keys = vec![Key { at: 1.0, value: 2.0 }, Key { at: 3.0, value: 6.0 }];
+        Curve::new(Driver::Time, ease, keys).unwrap()
+    }
+
+    #[test]
+    fn holds_before_the_first_key_and_after_the_last() {
+        for ease in [Ease::Step, Ease::Linear, Ease::Smooth] {
+            assert_eq!(ramp(ease).at(-5.0), 2.0);
+            assert_eq!(ramp(ease).at(3.0), 6.0);
+            assert_eq!(ramp(ease).at(99.0), 6.0);
+        }
+    }
+
+    #[test]
+    fn easings_differ_in_between() {
+        assert_eq!(ramp(Ease::Step).at(2.9), 2.0);
+        assert_eq!(ramp(Ease::Linear).at(1.5), 3.0);
+        assert_eq!(ramp(Ease::Smooth).at(1.5), 2.0 + 4.0 * (0.0625 * 2.5));
+    }
+
+    #[test]
+    fn refuses_keys_out_of_order() {
+        let key = |at| Key { at, value: 0.0 };
+        assert!(Curve::new(Driver::Time, Ease::Linear, vec![key(1.0), key(1.0)]).is_none());
+        assert!(Curve::new(Driver::Time, Ease::Linear, vec![]).is_none());
+    }
+}

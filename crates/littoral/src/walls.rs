@@ -1,0 +1,129 @@
+//! Box walls as boundary samples.
+//!
+//! Each walled side is filled with layers of samples until they are as thick as the kernels' support, the
+//! first half a spacing behind the surface: the lattice of the fluid goes on in the wall, density is complete
+//! beside it, and the pressure that keeps fluid out starts where it should. A sample's volume is the volume
+//! it stands for, corrected where the box is not a whole number of spacings long.
+//!
+//! Samples are not particles: they are sorted once, and no law moves them.
+
+use glam::{Vec3, Vec4};
+
+use crate::discretisation::Discretisation;
+use crate::scene::{Dimensions, Domain, Side};
+
+/// Boundary samples, in the rows that loops over neighbours load.
+#[derive(Clone, Default)]
+pub struct Walls {
+    /// x, y, z: position, m; w: volume that the sample stands for, m³.
+    pub place: Vec<Vec4>,
+    /// x, y, z: velocity of the wall, m/s.
+    pub motion: Vec<Vec4>,
+    /// x, y, z: outward normal, towards the fluid, zero on edges and corners; w: depth behind the surface, m.
+    pub face: Vec<Vec4>,
+    /// Support radius, m.
+    pub support: Vec<f32>,
+}
+
+impl Walls {
+    pub fn len(&self) -> usize {
+        self.place.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.place.is_empty()
+    }
+
+    /// Memory, bytes.
+    pub fn bytes(&self) -> usize {
+        self.len() * (3 * 16 + 4)
+    }
+}
+
+/// Places along one axis, with the side they are behind, if any.
+#[derive(Clone, Copy)]
+struct Place {
+    at: f64,
+    /// Distance behind the surface of the lower (−1) or upper (1) side, or 0 inside the box.
+    depth: f64,
+    side: i32,
+    /// Length that the sample stands for.
+    length: f64,
+}
+
+/// Fills the walls of a box.
+pub fn sample(domain: &Domain, d: &Discretisation) -> Walls {
+    let [xs, ys, zs] = [0, 1, 2].map(|axis| places(domain, d, axis));
+    let mut walls = Walls::default();
+    for z in &zs {
+        for y in &ys {
+            // Whole rows inside the box hold samples at their ends only.
+            let inside = y.side == 0 && z.side == 0;
+            for x in xs.iter().filter(|x| !inside || x.side != 0) {
+                walls.push([*x, *y, *z], domain, d);
+            }
+        }
+    }
+    walls
+}
+
+impl Walls {
+    fn push(&mut self, sample: [Place; 3], domain: &Domain, d: &Discretisation) {
+        let at = Vec3::from_array(sample.map(|place| place.at as f32));
+        let volume: f64 = sample.iter().map(|place| place.length).product();
+        self.place.push(at.extend(volume as f32));
+
+        let behind = || (0..3).filter(|&axis| sample[axis].side != 0);
+        let mut face = Vec4::ZERO;
+        if behind().count() == 1 {
+            let axis = behind().next().expect("there is one");
+            face[axis] = -sample[axis].side as f32;
+            face.w = sample[axis].depth as f32;
+        }
+        self.face.push(face);
+
+        // On an edge between a moving and a resting wall, the sample moves with the moving one.
+        let velocities = behind().map(|axis| domain.wall_velocity[axis][(sample[axis].side > 0) as usize]);
+        let fastest = velocities.max_by(|a, b| length(a).total_cmp(&length(b))).unwrap_or([0.0; 3]);
+        self.motion.push(Vec3::from_array(fastest.map(|v| v as f32)).extend(0.0));
+        self.support.push(d.support);
+    }
+}
+
+fn length(v: &[f64; 3]) -> f64 {
+    v.iter().map(|c| c * c).sum()
+}
+
+fn places(domain: &Domain, d: &Discretisation, axis: usize) -> Vec<Place> {
+    if axis == 2 && d.dimensions == Dimensions::Two {
+        return vec![Place { at: 0.0, depth: 0.0, side: 0, length: 1.0 }];
+    }
+    let spacing = f64::from(d.spacing);
+    let layers = (f64::from(d.support) / spacing).ceil() as usize;
+    let (min, max) = (domain.min[axis], domain.max[axis]);
+    let mut places = Vec::new();
+    let mut behind = |side: i32, surface: f64| {
+        for layer in 0..layers {
+            let depth = (layer as f64 + 0.5) * spacing;
+            places.push(Place { at: surface + f64::from(side) * depth, depth, side, length: spacing });
+        }
+    };
+    if domain.sides[axis][0] == Side::Wall {
+        behind(-1, min);
+    }
+    if domain.sides[axis][1] == Side::Wall {
+        behind(1, max);
+    }
+    if (max - min).is_finite() {
+        let count = ((max - min) / spacing).round().max(1.0);
+        let length = (max - min) / count;
+        let inside = (0..count as usize).map(|k| Place {
+            at: min + (k as f64 + 0.5) * length,
+            depth: 0.0,
+            side: 0,
+            length,
+        });
+        places.extend(inside);
+    }
+    places
+}

@@ -1,0 +1,274 @@
+//! Everything that a step reads and writes.
+
+use glam::Vec4;
+
+use crate::behaviour::{BehaviourUse, Value};
+use crate::behaviours::LimitState;
+use crate::columns::*;
+use crate::discretisation::Discretisation;
+use crate::neighbourhood::{Neighbourhood, Periods};
+use crate::particles::Particles;
+use crate::resolve::Resolved;
+use crate::scene::{Domain, Scene, Side, Sink, Source, Time, automatic_sound_speed};
+use crate::sources::{self, Emitter};
+use crate::timeline::Curve;
+use crate::timers::Timers;
+use crate::timestep::{Limit, Limits};
+use crate::walls::{self, Walls};
+
+/// The particle world.
+pub struct World {
+    pub discretisation: Discretisation,
+    pub domain: Domain,
+    pub periods: Periods,
+    pub clock: Clock,
+    /// Matter that laws move.
+    pub particles: Particles,
+    /// Boundary samples, which they do not.
+    pub walls: Walls,
+    pub neighbourhood: Neighbourhood,
+    pub bodies: Vec<BodyState>,
+    /// Behaviours in use, with their properties now.
+    pub behaviours: Vec<Resolved>,
+    pub emitters: Vec<Emitter>,
+    pub sinks: Vec<Sink>,
+    pub next_id: u32,
+    /// Particles removed by sinks so far.
+    pub drained: u64,
+    /// Times a particle had got past a wall and was put back.
+    pub caught: u64,
+    pub timers: Timers,
+    pub(crate) packed: Packed,
+    seed: u64,
+}
+
+/// What the engine keeps of a body.
+pub struct BodyState {
+    pub name: String,
+    pub rest_density_curve: Curve,
+    /// ρ₀ now, kg/m³.
+    pub rest_density: f32,
+}
+
+/// Simulated time.
+pub struct Clock {
+    /// s.
+    pub time: f64,
+    pub steps: u64,
+    /// The next step, before it is fitted to the end of a frame, s.
+    pub step: f64,
+    pub binding: Limit,
+    pub settings: Time,
+    /// Fastest particle after the last step, m/s.
+    pub speed: f32,
+    pub acceleration: f32,
+    /// Steps that each limit bound.
+    pub bound: [u64; Limit::ALL.len()],
+}
+
+/// Rows of four that the loops over neighbours load; see `backend/cpu.rs`.
+#[derive(Default)]
+pub(crate) struct Packed {
+    pub place: Vec<Vec4>,
+    pub motion: Vec<Vec4>,
+    /// Density over rest density, and the kernel sum that normalises it.
+    pub ratio: Vec<f32>,
+    pub unity: Vec<f32>,
+}
+
+impl World {
+    /// Puts a checked scene into place. Cannot fail: the check saw to that.
+    pub fn new(scene: &Scene) -> World {
+        let d = Discretisation::new(scene);
+        let mut particles = Particles::default();
+        particles.require(&ID);
+        particles.require(&BODY);
+        particles.require(&POSITION);
+        particles.require(&VELOCITY);
+        particles.require(&ACCELERATION);
+        particles.require(&MASS);
+        particles.require(&VOLUME);
+        particles.require(&SUPPORT);
+        particles.require(&DENSITY);
+        particles.require(&PRESSURE);
+
+        let mut world = World {
+            discretisation: d,
+            domain: scene.domain,
+            periods: periods(&scene.domain),
+            clock: Clock::new(&scene.time),
+            particles,
+            walls: walls::sample(&scene.domain, &d),
+            neighbourhood: Neighbourhood::default(),
+            bodies: scene.bodies.iter().map(|body| BodyState::new(&body.name, &body.rest_density)).collect(),
+            behaviours: Resolved::all(&behaviours_with_numbers(scene)),
+            emitters: Vec::new(),
+            sinks: scene.sinks.clone(),
+            next_id: 0,
+            drained: 0,
+            caught: 0,
+            timers: Timers::default(),
+            packed: Packed::default(),
+            seed: scene.seed,
+        };
+        for (index, body) in scene.bodies.iter().enumerate() {
+            match &body.source {
+                Source::Shape(shape) => {
+                    let born = sources::fill(shape, &d);
+                    let jitter = body.jitter * scene.sph.spacing;
+                    world.add(index as u32, &born, body.velocity.map(|v| v as f32).into(), jitter);
+                }
+                Source::Jet(jet) => world.emitters.push(Emitter::new(index as u32, jet, &d)),
+            }
+        }
+        world.first_step();
+        world
+    }
+
+    /// Adds particles to a body.
+    pub(crate) fn add(&mut self, body: u32, born: &[sources::Newborn], velocity: glam::Vec3, jitter: f64) {
+        let rest_density = self.bodies[body as usize].rest_density_curve.at(self.clock.time);
+        let d = &self.discretisation;
+        let jitter = (jitter, self.seed);
+        let next_id = &mut self.next_id;
+        sources::add(&mut self.particles, born, body, velocity, rest_density, next_id, jitter, d);
+    }
+
+    /// Chooses the time step from the state as it is: limits of motion, of every behaviour, of the scene.
+    pub(crate) fn choose_step(&mut self) {
+        let settings = self.clock.settings;
+        if let Some(step) = settings.fixed_step {
+            (self.clock.step, self.clock.binding) = (step, Limit::Fixed);
+            return;
+        }
+        let length = self.discretisation.smoothing_length();
+        let mut limits = Limits::new(f32::INFINITY);
+        limits.offer_motion(length, self.clock.speed, self.clock.acceleration);
+        let lightest = self.bodies.iter().map(|body| body.rest_density).fold(f32::INFINITY, f32::min);
+        let state = LimitState { discretisation: &self.discretisation, lightest, speed: self.clock.speed };
+        for resolved in &self.behaviours {
+            resolved.behaviour.limit(resolved, &state, &mut limits);
+        }
+        let step = f64::from(limits.step) * settings.caution;
+        (self.clock.step, self.clock.binding) = if step > settings.maximum_step {
+            (settings.maximum_step, Limit::Maximum)
+        } else {
+            (step, limits.binding)
+        };
+    }
+
+    /// Evaluates all curves at the clock's time.
+    pub(crate) fn evaluate_timeline(&mut self) {
+        let t = self.clock.time;
+        let mut changed = false;
+        for body in &mut self.bodies {
+            let now = body.rest_density_curve.at(t) as f32;
+            changed |= now != body.rest_density;
+            body.rest_density = now;
+        }
+        if changed {
+            // A fluid that gets denser keeps its volume, and gains mass.
+            self.particles.update(&MASS, |mass, particles| {
+                let rows = particles.get(&VOLUME).iter().zip(particles.get(&BODY));
+                for (mass, (volume, &body)) in mass.iter_mut().zip(rows) {
+                    *mass = volume * self.bodies[body as usize].rest_density;
+                }
+            });
+        }
+        for resolved in &mut self.behaviours {
+            resolved.evaluate(t, &self.particles);
+        }
+    }
+
+    /// Makes the first time step known before anything has moved.
+    fn first_step(&mut self) {
+        self.evaluate_timeline();
+        let velocities = self.particles.get(&VELOCITY).iter();
+        let jets = self.emitters.iter().map(|e| e.jet.speed as f32);
+        self.clock.speed = velocities.map(|v| v.length()).chain(jets).fold(0.0, f32::max);
+        self.choose_step();
+    }
+
+    /// Behaviours that make pressure; without any, density is not needed.
+    pub fn has_pressure(&self) -> bool {
+        self.behaviours.iter().any(|resolved| resolved.behaviour.has_pressure())
+    }
+
+    /// Memory of particles, walls, lists and rows, bytes.
+    pub fn bytes(&self) -> usize {
+        // Sorting swaps columns with one spare of each kind.
+        let particle = self.particles.bytes_per_particle() + 16 + 4 + 4;
+        let packed = 16 * (self.packed.place.capacity() + self.packed.motion.capacity())
+            + 4 * (self.packed.ratio.capacity() + self.packed.unity.capacity());
+        self.particles.len() * particle + packed + self.walls.bytes() + self.neighbourhood.bytes()
+    }
+}
+
+impl BodyState {
+    fn new(name: &str, rest_density: &Curve) -> BodyState {
+        BodyState {
+            name: name.to_owned(),
+            rest_density_curve: rest_density.clone(),
+            rest_density: rest_density.at(0.0) as f32,
+        }
+    }
+}
+
+impl Clock {
+    fn new(settings: &Time) -> Clock {
+        Clock {
+            time: 0.0,
+            steps: 0,
+            step: 0.0,
+            binding: Limit::Maximum,
+            settings: *settings,
+            speed: 0.0,
+            acceleration: 0.0,
+            bound: [0; Limit::ALL.len()],
+        }
+    }
+
+    /// The step to take so that a frame's end is met exactly, and not by a tiny last step.
+    pub fn step_towards(&self, end: f64) -> f64 {
+        let left = end - self.time;
+        let whole = (left / self.step - 1e-6).ceil().max(1.0);
+        // A fixed step is kept as it is until the last one of the frame; an adaptive one is evened out.
+        if self.settings.fixed_step.is_some() {
+            if whole <= 1.0 { left } else { self.step }
+        } else if whole <= 3.0 {
+            left / whole
+        } else {
+            self.step
+        }
+    }
+}
+
+fn periods(domain: &Domain) -> Periods {
+    let mut periods = Periods::default();
+    for axis in 0..3 {
+        if domain.sides[axis][0] == Side::Periodic {
+            periods.min[axis] = domain.min[axis] as f32;
+            periods.length[axis] = (domain.max[axis] - domain.min[axis]) as f32;
+        }
+    }
+    periods
+}
+
+/// The bodies' behaviours, with numbers in place of `Automatic`.
+fn behaviours_with_numbers(scene: &Scene) -> Vec<Vec<BehaviourUse>> {
+    let sound_speed = automatic_sound_speed(scene);
+    let fill = |mut used: BehaviourUse| {
+        for (value, property) in used.values.iter_mut().zip(used.schema.properties) {
+            if *value == Value::Automatic {
+                *value = match (used.schema.name, property.name) {
+                    ("gravity", "acceleration") => Value::Vector(scene.gravity),
+                    ("tait", "sound_speed") => Value::Number(Curve::constant(sound_speed)),
+                    ("gas", "stiffness") => Value::Number(Curve::constant(sound_speed * sound_speed)),
+                    (schema, name) => unreachable!("`{schema}.{name}` has no automatic value"),
+                };
+            }
+        }
+        used
+    };
+    scene.bodies.iter().map(|body| body.behaviours.iter().cloned().map(fill).collect()).collect()
+}
