@@ -1,7 +1,7 @@
 //! Time integration.
 //!
 //! A step evaluates forces once; an integrator says what happens before and after that. Symplectic Euler kicks
-//! and drifts after the forces. Velocity Verlet [Bayraktar2013, Eq. 5.25] kicks by half with the last
+//! and drifts after the forces. Velocity Verlet [Bayraktar2010, Eq. 5.25] kicks by half with the last
 //! acceleration and drifts before them, and kicks by the other half after.
 
 use glam::Vec4;
@@ -14,7 +14,12 @@ use crate::world::World;
 pub fn before_forces(world: &mut World, dt: f32) {
     match world.clock.settings.integrator {
         IntegratorName::SymplecticEuler => {}
-        IntegratorName::VelocityVerlet => move_particles(world, 0.5 * dt, dt),
+        IntegratorName::VelocityVerlet => {
+            if world.clock.steps == 0 {
+                world.evaluate_forces(dt);
+            }
+            move_particles(world, 0.5 * dt, dt);
+        }
     }
 }
 

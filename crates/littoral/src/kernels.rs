@@ -11,10 +11,14 @@
 //! | spiky        | a³                        | 10/(πh²)    | 15/(πh³)     |
 //! | viscosity    | see below                 | 40/(πh²)    | 15/(2πh³)    |
 //! | Desbrun      | a³                        | 10/(πh²)    | 15/(πh³)     |
+//! | Wendland C2  | a⁴(4q + 1)                | 7/(πh²)     | 21/(2πh³)    |
 //!
-//! Desbrun's kernel [Bayraktar2013, Eq. 3.34], written for a support of 2h, is the spiky kernel
-//! [Bayraktar2013, Eq. 3.35] on its own support; we keep both names. The spline's normalisation 1/(πh)
+//! Desbrun's kernel [Bayraktar2010, Eq. 3.34], written for a support of 2h, is the spiky kernel
+//! [Bayraktar2010, Eq. 3.35] on its own support; we keep both names. The spline's normalisation 1/(πh)
 //! printed there (Eq. 3.33) is neither the 2-D nor the 3-D one.
+//!
+//! Wendland's kernel is beyond the seeds: its Fourier transform is positive, so that particles do not pair up
+//! when the support holds many of them [Dehnen2012].
 //!
 //! The viscosity kernel is defined by a Laplacian proportional to 1 − q with W = W' = 0 at the edge. In 3-D
 //! that is [Mueller2003] −q³/2 + q² + 1/(2q) − 1. In 2-D, integrating (qW')'/q twice gives
@@ -50,12 +54,14 @@ impl Kernel {
                 KernelName::Poly6 => 4.0 / (PI * h * h),
                 KernelName::Spiky | KernelName::Desbrun => 10.0 / (PI * h * h),
                 KernelName::Viscosity => 40.0 / (PI * h * h),
+                KernelName::Wendland => 7.0 / (PI * h * h),
             },
             Dimensions::Three => match name {
                 KernelName::CubicSpline => 8.0 / (PI * h.powi(3)),
                 KernelName::Poly6 => 315.0 / (64.0 * PI * h.powi(3)),
                 KernelName::Spiky | KernelName::Desbrun => 15.0 / (PI * h.powi(3)),
                 KernelName::Viscosity => 15.0 / (2.0 * PI * h.powi(3)),
+                KernelName::Wendland => 21.0 / (2.0 * PI * h.powi(3)),
             },
         };
         Kernel {
@@ -67,6 +73,11 @@ impl Kernel {
             slope: (c / h) as f32,
             curvature: (c / (h * h)) as f32,
         }
+    }
+
+    /// 1/h, and the factors of value, slope and Laplacian: what a device needs beside the kernel's name.
+    pub fn factors(&self) -> [f32; 4] {
+        [self.per_support, self.value, self.slope, self.curvature]
     }
 
     /// The same kernel times a factor: see [`crate::discretisation`].
@@ -89,6 +100,7 @@ impl Kernel {
             KernelName::Poly6 => cube(self.one_minus_q2(q)),
             KernelName::Spiky | KernelName::Desbrun => a * a * a,
             KernelName::Viscosity => self.viscosity_shape(q, a),
+            KernelName::Wendland => a * a * a * a * (q * 4.0 + 1.0),
         };
         shape * self.value
     }
@@ -112,6 +124,7 @@ impl Kernel {
                 t * t * q * -6.0
             }
             KernelName::Spiky | KernelName::Desbrun => a * a * -3.0,
+            KernelName::Wendland => a * a * a * q * -20.0,
             KernelName::Viscosity => {
                 let q = q.max(splat(r.token(), 1e-6));
                 let slope = match self.dimensions {
@@ -137,6 +150,7 @@ impl Kernel {
                 t * (q * q * 24.0 - t * (6.0 * (sides + 1.0)))
             }
             KernelName::Spiky | KernelName::Desbrun => a * 6.0 - a * a * (3.0 * sides) / q_safe,
+            KernelName::Wendland => a * a * ((q * 4.0 - 1.0) - a * sides) * 20.0,
             // 2-D: C(1 − q); 3-D: 6C(1 − q), which is 45/(πh⁵)(1 − q) as published.
             KernelName::Viscosity => match self.dimensions {
                 Dimensions::Two => a,

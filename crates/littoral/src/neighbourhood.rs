@@ -290,8 +290,8 @@ impl Chunk {
         self.list.truncate(end);
         self.list.resize(end + LANES, 0);
         // Vectors grow by doubling: give back what a list will hardly need.
-        if self.list.capacity() > end + end / 4 {
-            self.list.shrink_to(end + end / 8);
+        if self.list.capacity() > end + end / 8 {
+            self.list.shrink_to(end + end / 16);
         }
     }
 }
@@ -539,7 +539,7 @@ impl Scatter {
     }
 }
 
-fn bounding_box(positions: &[Vec4]) -> ([f32; 3], [f32; 3]) {
+pub(crate) fn bounding_box(positions: &[Vec4]) -> ([f32; 3], [f32; 3]) {
     let nothing = (Vec4::MAX, Vec4::MIN);
     let (low, high) = positions
         .par_iter()
@@ -550,7 +550,7 @@ fn bounding_box(positions: &[Vec4]) -> ([f32; 3], [f32; 3]) {
 }
 
 /// The box without the outermost half percent of particles on each end of each axis.
-fn trimmed_box(positions: &[Vec4]) -> [[f32; 3]; 2] {
+pub(crate) fn trimmed_box(positions: &[Vec4]) -> [[f32; 3]; 2] {
     let mut box_ = [[0.0; 3]; 2];
     let cut = positions.len() / 200;
     let mut values = Vec::with_capacity(positions.len());

@@ -14,6 +14,10 @@ pub struct Own {
     pub index: usize,
     pub position: Vec4,
     pub velocity: Vec4,
+    /// kg.
+    pub mass: f32,
+    /// Acceleration by everything but its neighbours (gravity), m/s².
+    pub external: Vec4,
     /// Pressure as it enters the pair force, Pa (see `behaviours/pressure.rs`).
     pub pressure: f32,
     /// Volume as it enters the pair force, m³.

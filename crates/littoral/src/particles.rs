@@ -217,12 +217,13 @@ impl Particles {
         result
     }
 
-    fn take<K: Key>(&mut self, key: &'static K) -> Vec<K::Item> {
+    /// Takes a column out; until it is [`Particles::put`] back, it reads as empty.
+    pub(crate) fn take<K: Key>(&mut self, key: &'static K) -> Vec<K::Item> {
         let place = self.place(key);
         std::mem::take(K::vec(&mut self.columns[place].data))
     }
 
-    fn put<K: Key>(&mut self, key: &'static K, values: Vec<K::Item>) {
+    pub(crate) fn put<K: Key>(&mut self, key: &'static K, values: Vec<K::Item>) {
         let place = self.place(key);
         *K::vec(&mut self.columns[place].data) = values;
     }

@@ -43,6 +43,13 @@ impl Field {
         self.values.iter().copied().fold(f32::NEG_INFINITY, f32::max)
     }
 
+    pub fn min(&self) -> f32 {
+        if self.values.is_empty() {
+            return self.uniform;
+        }
+        self.values.iter().copied().fold(f32::INFINITY, f32::min)
+    }
+
     pub fn coefficient(&self) -> Coefficient<'_> {
         if self.values.is_empty() {
             Coefficient::Uniform(self.uniform)
@@ -145,6 +152,47 @@ impl Resolved {
     pub fn vector(&self, property: &str) -> [&Field; 3] {
         let place = self.place(property);
         [&self.fields[place], &self.fields[place + 1], &self.fields[place + 2]]
+    }
+
+    /// A property that is not the same number at all times and for all particles of a body, by name.
+    pub fn changes(&self) -> Option<&'static str> {
+        let changes = |curve: &Curve| curve.as_constant().is_none();
+        for used in self.uses.iter().flatten() {
+            if changes(&used.weight) {
+                return Some("weight");
+            }
+            let changing =
+                used.values.iter().position(|value| matches!(value, Value::Number(curve) if changes(curve)));
+            if let Some(k) = changing {
+                return Some(self.behaviour.schema().properties[k].name);
+            }
+        }
+        None
+    }
+
+    /// The weight for each body; 0 for bodies without the behaviour. Only where nothing [`Resolved::changes`].
+    pub fn weight_by_body(&self) -> Vec<f32> {
+        let weight = |used: &Option<BehaviourUse>| used.as_ref().map_or(0.0, |u| u.weight.at(0.0) as f32);
+        self.uses.iter().map(weight).collect()
+    }
+
+    /// A property for each body. Only where nothing [`Resolved::changes`].
+    pub fn by_body(&self, property: &str) -> Vec<f32> {
+        self.components_by_body(property, 0)
+    }
+
+    /// The same for one component of a vector.
+    pub fn components_by_body(&self, property: &str, component: usize) -> Vec<f32> {
+        let k = self.behaviour.schema().index_of(property).expect("a property of this behaviour");
+        let value = |used: &BehaviourUse| number(&used.values[k], component).at(0.0) as f32;
+        // Bodies without the behaviour have weight 0: any value will do, so take one that keeps it uniform.
+        let other = self.uses.iter().flatten().map(value).next().unwrap_or(0.0);
+        self.uses.iter().map(|used| used.as_ref().map_or(other, value)).collect()
+    }
+
+    /// A numeric property times the weight, for each body. Only where nothing [`Resolved::changes`].
+    pub fn weighted_by_body(&self, property: &str) -> Vec<f32> {
+        self.weight_by_body().iter().zip(self.by_body(property)).map(|(w, v)| w * v).collect()
     }
 
     fn place(&self, property: &str) -> usize {

@@ -2,7 +2,7 @@
 
 use glam::{DVec3, Vec3, Vec4};
 
-use crate::columns::{BODY, ID, MASS, POSITION, SUPPORT, VELOCITY, VOLUME};
+use crate::columns::{BODY, DENSITY, ID, MASS, POSITION, SUPPORT, VELOCITY, VOLUME};
 use crate::discretisation::Discretisation;
 use crate::particles::Particles;
 use crate::scene::{Dimensions, Jet, Shape};
@@ -165,6 +165,8 @@ pub fn add(
         particles.get_mut(&MASS)[i] = (rest_density * newborn.volume) as f32;
         particles.get_mut(&VOLUME)[i] = newborn.volume as f32;
         particles.get_mut(&SUPPORT)[i] = d.support;
+        // Until the first step has found the true one.
+        particles.get_mut(&DENSITY)[i] = rest_density as f32;
         particles.get_mut(&ID)[i] = id;
         particles.get_mut(&BODY)[i] = body;
     }

@@ -44,11 +44,8 @@ pub enum StepError {
 impl World {
     /// Advances the world by `dt` seconds.
     pub fn step(&mut self, dt: f64) -> Result<(), StepError> {
-        self.timed(Stage::Timeline, World::evaluate_timeline);
         self.timed(Stage::Motion, |world| integrate::before_forces(world, dt as f32));
-        self.timed(Stage::Neighbours, |world| world.find_neighbours(dt as f32));
-        self.timed(Stage::Prepare, World::prepare);
-        self.timed(Stage::Forces, World::sum_forces);
+        self.evaluate_forces(dt as f32);
         self.timed(Stage::Motion, |world| integrate::after_forces(world, dt as f32));
         self.clock.time += dt;
         self.clock.steps += 1;
@@ -59,14 +56,34 @@ impl World {
         self.check_step()
     }
 
+    /// Stages 1 to 4: from positions and velocities to accelerations.
+    pub(crate) fn evaluate_forces(&mut self, dt: f32) {
+        // Before the timeline, whose values stand in the order of the particles: the search may change it.
+        self.timed(Stage::Neighbours, |world| world.find_neighbours(dt));
+        self.timed(Stage::Timeline, World::evaluate_timeline);
+        self.timed(Stage::Prepare, World::prepare);
+        self.timed(Stage::Forces, World::sum_forces);
+    }
+
     /// Steps until `end`, s, which is met exactly.
     pub fn advance_to(&mut self, end: f64) -> Result<(), StepError> {
+        self.advance_with(end, |_| {})
+    }
+
+    /// The same, telling after each step how the world is.
+    pub fn advance_with(&mut self, end: f64, mut tell: impl FnMut(&World)) -> Result<(), StepError> {
         while self.clock.time < end - 1e-9 * end.abs().max(1e-3) {
             let dt = self.clock.step_towards(end);
             self.step(dt)?;
+            tell(self);
         }
         self.clock.time = end;
         Ok(())
+    }
+
+    /// Finds density, pressure and accelerations of the particles as they stand; nothing moves.
+    pub fn evaluate(&mut self) {
+        self.evaluate_forces(0.0);
     }
 
     /// Makes the next step sort the particles and find all neighbours anew. A run does so at every frame, so
@@ -131,11 +148,12 @@ impl World {
             return;
         }
 
-        // Density over rest density; then, if asked, divided by its own kernel sum [Lenaerts2009, Eq. 3.5].
-        let mut ratio = std::mem::take(&mut packed.ratio);
-        ratio.resize(particles.len(), 0.0);
+        // The column of densities holds density over rest density first; then, if asked, that is divided by its own
+        // kernel sum [Lenaerts2009, Eq. 3.5].
+        let mut ratio = particles.take(&DENSITY);
         rows(packed, &self.walls, &self.neighbourhood, &self.periods).kernel_sum(&d.density, &mut ratio);
         if d.normalised_density {
+            let volume = particles.get(&VOLUME);
             packed.place.par_iter_mut().with_min_len(8192).enumerate().for_each(|(i, row)| {
                 row.w = volume[i] / ratio[i];
             });
@@ -149,27 +167,22 @@ impl World {
         let rest_density: Vec<f32> = self.bodies.iter().map(|body| body.rest_density).collect();
         particles.update(&PRESSURE, |pressure, particles| {
             pressure.fill(0.0);
-            let state =
-                PressureState { ratio: &ratio, rest_density: &rest_density, body: particles.get(&BODY) };
+            let state = PressureState { ratio: &ratio, rest_density: &rest_density, body: particles.get(&BODY) };
             for resolved in &self.behaviours {
                 resolved.behaviour.pressure(resolved, &state, pressure);
             }
         });
-        particles.update(&DENSITY, |density, particles| {
-            let body = particles.get(&BODY);
-            density.par_iter_mut().with_min_len(8192).enumerate().for_each(|(i, density)| {
-                *density = ratio[i] * rest_density[body[i] as usize];
-            });
-        });
-        let (volume, velocity, pressure) =
-            (particles.get(&VOLUME), particles.get(&VELOCITY), particles.get(&PRESSURE));
-        let pack = (&mut packed.place, &mut packed.motion).into_par_iter().with_min_len(8192).enumerate();
-        pack.for_each(|(i, (place, motion))| {
-            let (volume, term) = pair_terms(d.pressure_form, volume[i], pressure[i], ratio[i]);
+
+        let (volume, velocity) = (particles.get(&VOLUME), particles.get(&VELOCITY));
+        let (pressure, body) = (particles.get(&PRESSURE), particles.get(&BODY));
+        let pack = (&mut packed.place, &mut packed.motion, &mut ratio).into_par_iter().with_min_len(8192);
+        pack.enumerate().for_each(|(i, (place, motion, density))| {
+            let (volume, term) = pair_terms(d.pressure_form, volume[i], pressure[i], *density);
             place.w = volume;
             *motion = velocity[i].truncate().extend(term);
+            *density *= rest_density[body[i] as usize];
         });
-        packed.ratio = ratio;
+        particles.put(&DENSITY, ratio);
     }
 
     /// Stage 4: particle laws and pair laws add up to an acceleration.
@@ -182,7 +195,7 @@ impl World {
         self.particles.update(&ACCELERATION, |acceleration, particles| {
             acceleration.fill(Vec4::ZERO);
             for now in &self.behaviours {
-                now.behaviour.accelerate(now, acceleration);
+                now.behaviour.accelerate(now, particles, acceleration);
             }
             if !laws.is_empty() {
                 rows.add_forces(&laws, particles.get(&MASS), d.support, acceleration);

@@ -17,10 +17,12 @@ pub enum Limit {
     Viscosity,
     /// The stiffest bond between particles is resolved.
     Stiffness,
+    /// Drag does not turn a velocity around.
+    Drag,
 }
 
 impl Limit {
-    pub const ALL: [Limit; 7] = [
+    pub const ALL: [Limit; 8] = [
         Limit::Fixed,
         Limit::Maximum,
         Limit::Velocity,
@@ -28,6 +30,7 @@ impl Limit {
         Limit::Sound,
         Limit::Viscosity,
         Limit::Stiffness,
+        Limit::Drag,
     ];
 
     pub fn name(self) -> &'static str {
@@ -39,6 +42,7 @@ impl Limit {
             Limit::Sound => "sound",
             Limit::Viscosity => "viscosity",
             Limit::Stiffness => "stiffness",
+            Limit::Drag => "drag",
         }
     }
 }

@@ -71,8 +71,7 @@ pub struct Clock {
 pub(crate) struct Packed {
     pub place: Vec<Vec4>,
     pub motion: Vec<Vec4>,
-    /// Density over rest density, and the kernel sum that normalises it.
-    pub ratio: Vec<f32>,
+    /// Kernel sum that normalises the density, where that is asked for.
     pub unity: Vec<f32>,
 }
 
@@ -199,7 +198,7 @@ impl World {
         // Sorting swaps columns with one spare of each kind.
         let particle = self.particles.bytes_per_particle() + 16 + 4 + 4;
         let packed = 16 * (self.packed.place.capacity() + self.packed.motion.capacity())
-            + 4 * (self.packed.ratio.capacity() + self.packed.unity.capacity());
+            + 4 * self.packed.unity.capacity();
         self.particles.len() * particle + packed + self.walls.bytes() + self.neighbourhood.bytes()
     }
 }

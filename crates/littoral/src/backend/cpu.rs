@@ -59,7 +59,7 @@ impl Rows<'_> {
         sum(total)
     }
 
-    /// Adds the forces of all laws, over mass, to `acceleration`.
+    /// Adds the forces of all laws, over mass, to `acceleration`, which holds what acts from outside.
     pub fn add_forces<L: PairLaw>(&self, laws: &[L], mass: &[f32], support: f32, acceleration: &mut [Vec4]) {
         self.check(acceleration.len());
         let level = Level::new();
@@ -67,7 +67,16 @@ impl Rows<'_> {
             dispatch!(level, simd => {
                 for (k, out) in out.iter_mut().enumerate() {
                     let i = piece * PIECE + k;
-                    let [x, y, z] = self.force_at(simd, laws, i, support);
+                    let own = Own {
+                        index: i,
+                        position: self.place[i],
+                        velocity: self.motion[i],
+                        mass: mass[i],
+                        external: *out,
+                        pressure: self.motion[i].w,
+                        volume: self.place[i].w,
+                    };
+                    let [x, y, z] = self.force_on(simd, laws, &own, support);
                     *out += Vec4::new(x, y, z, 0.0) / mass[i];
                 }
             });
@@ -75,24 +84,22 @@ impl Rows<'_> {
     }
 
     #[inline(always)]
-    fn force_at<S: Simd, L: PairLaw>(&self, simd: S, laws: &[L], i: usize, support: f32) -> [f32; 3] {
-        let (place, motion) = (self.place[i], self.motion[i]);
-        let own = Own { index: i, position: place, velocity: motion, pressure: motion.w, volume: place.w };
+    fn force_on<S: Simd, L: PairLaw>(&self, simd: S, laws: &[L], own: &Own, support: f32) -> [f32; 3] {
         let mut total = Lanes3::zero(simd);
         let mut tail = [0; LANES];
-        let list = self.lists.particles(i);
+        let list = self.lists.particles(own.index);
         for b in 0..list.blocks() {
             let (others, count) = list.block(b, &mut tail);
             // SAFETY: `check` compared the lists' bounds with the rows.
             let ((at, volume), (velocity, pressure)) =
                 unsafe { (gather(simd, self.place, others), gather(simd, self.motion, others)) };
-            let (x, r) = self.separation(simd, place, at, count, support);
+            let (x, r) = self.separation(simd, own.position, at, count, support);
             let pair = Pair { simd, others, x, r, volume, velocity, pressure };
             for law in laws {
-                total = total + law.force(&own, &pair);
+                total = total + law.force(own, &pair);
             }
         }
-        let list = self.lists.walls(i);
+        let list = self.lists.walls(own.index);
         for b in 0..list.blocks() {
             let (others, count) = list.block(b, &mut tail);
             // SAFETY: as above.
@@ -103,10 +110,10 @@ impl Rows<'_> {
                     gather(simd, &self.walls.face, others),
                 )
             };
-            let (x, r) = self.separation(simd, place, at, count, support);
+            let (x, r) = self.separation(simd, own.position, at, count, support);
             let wall = WallPair { simd, x, r, volume, velocity, normal, depth };
             for law in laws {
-                total = total + law.wall_force(&own, &wall);
+                total = total + law.wall_force(own, &wall);
             }
         }
         total.sum()

@@ -1,8 +1,9 @@
 //! Monaghan's artificial viscosity, in Pa·s [Monaghan2005; Lenaerts2009, Eqs. 3.11–3.13].
 
+use crate::backend::wgsl::Wgsl;
 use crate::behaviour::{Default, Kind, Property, Schema, Unit};
 use crate::behaviours::viscosity::{WallFriction, offer_diffusion_limit};
-use crate::behaviours::{Behaviour, Law as AnyLaw, LimitState};
+use crate::behaviours::{Behaviour, Law as AnyLaw, LimitState, longest_step};
 use crate::discretisation::Discretisation;
 use crate::kernels::{Kernel, lattice_sum};
 use crate::pair::{Own, Pair, PairLaw, WallPair};
@@ -44,9 +45,28 @@ impl Behaviour for ArtificialViscosity {
     }
 
     fn limit(&self, now: &Resolved, state: &LimitState, limits: &mut Limits) {
-        // Acting on approaching pairs alone, it is twice as strong where it acts.
-        let factor = if now.field("approaching_only").max() > 0.0 { 2.0 } else { 1.0 };
-        offer_diffusion_limit(factor * now.weighted("dynamic_viscosity").max(), state, limits);
+        let d = state.discretisation;
+        let law = Law::new(Coefficient::Uniform(1.0), now.field("approaching_only").max() > 0.0, d);
+        // Weight of the velocity difference along x.
+        let rate = lattice_sum(&d.pressure, f64::from(d.spacing), |x, r| {
+            let slope = -f64::from(d.pressure.slope_at(r as f32)) / r;
+            f64::from(law.factor) * x[0] * x[0] / (r * r + f64::from(law.softening)) * slope
+        });
+        offer_diffusion_limit(now.weighted("dynamic_viscosity").max(), rate as f32, state, limits);
+    }
+
+    fn wgsl(&self, now: &Resolved, state: &LimitState) -> Option<Wgsl> {
+        let strength = now.weighted("dynamic_viscosity").coefficient();
+        let approaching_only = now.field("approaching_only").max() > 0.0;
+        let law = Law::new(strength, approaching_only, state.discretisation);
+        Some(
+            Wgsl::new(include_str!("artificial_viscosity.wgsl"))
+                .constant("approaching_only", f32::from(u8::from(approaching_only)))
+                .constant("factor", law.factor)
+                .constant("softening", law.softening)
+                .constant("longest_step", longest_step(self, now, state))
+                .table("strength", now.weighted_by_body("dynamic_viscosity")),
+        )
     }
 }
 

@@ -1,7 +1,8 @@
 //! Surface tension as attraction between neighbours [Becker2007; Lenaerts2009, Eq. 3.14].
 
+use crate::backend::wgsl::Wgsl;
 use crate::behaviour::{Default, Kind, Property, Schema, Unit};
-use crate::behaviours::{Behaviour, Law as AnyLaw, LimitState};
+use crate::behaviours::{Behaviour, Law as AnyLaw, LimitState, longest_step};
 use crate::discretisation::Discretisation;
 use crate::kernels::Kernel;
 use crate::pair::{Own, Pair, PairLaw};
@@ -37,11 +38,20 @@ impl Behaviour for Cohesion {
 
     fn limit(&self, now: &Resolved, state: &LimitState, limits: &mut Limits) {
         // Neighbours pull like springs of stiffness κ V² W: K/m sums to κ/ρ, and Δt ≤ ½ · 2√(m/K)/√2.
-        // [Bayraktar2013, Eq. 5.28] prints 2m/K, which is not a time.
+        // [Bayraktar2010, Eq. 5.28] prints 2m/K, which is not a time.
         let strength = now.weighted("surface_tension").max() * strength_of_unit_tension(state.discretisation);
         if strength > 0.0 {
             limits.offer(Limit::Stiffness, 0.7 * (state.lightest / strength).sqrt());
         }
+    }
+
+    fn wgsl(&self, now: &Resolved, state: &LimitState) -> Option<Wgsl> {
+        Some(
+            Wgsl::new(include_str!("cohesion.wgsl"))
+                .constant("strength", strength_of_unit_tension(state.discretisation))
+                .constant("longest_step", longest_step(self, now, state))
+                .table("tension", now.weighted_by_body("surface_tension")),
+        )
     }
 }
 

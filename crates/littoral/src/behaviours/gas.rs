@@ -1,5 +1,6 @@
 //! Linear gas pressure [Desbrun1996; Lenaerts2009, 3.2].
 
+use crate::backend::wgsl::Wgsl;
 use crate::behaviour::{Default, Kind, Property, Schema, Unit};
 use crate::behaviours::{Behaviour, LimitState, PressureState};
 use crate::resolve::Resolved;
@@ -56,5 +57,14 @@ impl Behaviour for Gas {
         let d = state.discretisation;
         let speed = now.weighted("stiffness").max().max(0.0).sqrt();
         limits.offer(Limit::Sound, 0.4 * d.smoothing_length() / (speed + state.speed).max(f32::MIN_POSITIVE));
+    }
+
+    fn wgsl(&self, now: &Resolved, _state: &LimitState) -> Option<Wgsl> {
+        Some(
+            Wgsl::new(include_str!("gas.wgsl"))
+                .constant("fastest", now.weighted("stiffness").max().max(0.0).sqrt())
+                .table("stiffness", now.weighted_by_body("stiffness"))
+                .table("tension", now.by_body("tension")),
+        )
     }
 }

@@ -1,7 +1,9 @@
 //! Weight: a = g. Kept honest by `free_fall` and `hydrostatic-column`.
 
+use crate::backend::wgsl::Wgsl;
 use crate::behaviour::{Default3, Kind, Property, Schema, Unit};
-use crate::behaviours::Behaviour;
+use crate::behaviours::{Behaviour, LimitState};
+use crate::particles::Particles;
 use crate::resolve::Resolved;
 use glam::Vec4;
 use rayon::prelude::*;
@@ -29,7 +31,7 @@ impl Behaviour for Gravity {
         &SCHEMA
     }
 
-    fn accelerate(&self, now: &Resolved, acceleration: &mut [Vec4]) {
+    fn accelerate(&self, now: &Resolved, _particles: &Particles, acceleration: &mut [Vec4]) {
         let weight = now.weight();
         let [x, y, z] = now.vector("acceleration");
         if let (Some(w), Some(x), Some(y), Some(z)) =
@@ -42,5 +44,11 @@ impl Behaviour for Gravity {
         acceleration.par_iter_mut().with_min_len(16384).enumerate().for_each(|(i, a)| {
             *a += Vec4::new(x.at(i), y.at(i), z.at(i), 0.0) * weight.at(i);
         });
+    }
+
+    fn wgsl(&self, now: &Resolved, _state: &LimitState) -> Option<Wgsl> {
+        let along = |axis| now.components_by_body("acceleration", axis);
+        let wgsl = Wgsl::new(include_str!("gravity.wgsl")).table("weight", now.weight_by_body());
+        Some(wgsl.table("x", along(0)).table("y", along(1)).table("z", along(2)))
     }
 }

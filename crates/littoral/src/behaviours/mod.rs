@@ -5,16 +5,21 @@
 
 pub mod artificial_viscosity;
 pub mod cohesion;
+pub mod drag;
 pub mod gas;
 pub mod gravity;
+#[cfg(test)]
+mod law_tests;
 pub mod pressure;
 pub mod tait;
 pub mod viscosity;
 
 use glam::Vec4;
 
+use crate::backend::wgsl::Wgsl;
 use crate::behaviour::Schema;
 use crate::discretisation::Discretisation;
+use crate::particles::Particles;
 use crate::pair::{Own, Pair, PairLaw, WallPair};
 use crate::resolve::Resolved;
 use crate::simd::{Lanes3, Simd};
@@ -28,6 +33,7 @@ pub static REGISTRY: &[&dyn Behaviour] = &[
     &viscosity::Viscosity,
     &artificial_viscosity::ArtificialViscosity,
     &cohesion::Cohesion,
+    &drag::Drag,
 ];
 
 // The pair laws, for the loop that adds up all forces in one sweep over the neighbours.
@@ -51,10 +57,15 @@ pub trait Behaviour: Sync {
     }
 
     /// Stage 4: adds to the acceleration, m/s², particle by particle.
-    fn accelerate(&self, _now: &Resolved, _acceleration: &mut [Vec4]) {}
+    fn accelerate(&self, _now: &Resolved, _particles: &Particles, _acceleration: &mut [Vec4]) {}
 
     /// Stage 4: the force between two particles.
     fn pair_law<'a>(&self, _now: &'a Resolved, _d: &Discretisation) -> Option<Law<'a>> {
+        None
+    }
+
+    /// The same law as text for a device, with its numbers; `None` where that is not written yet.
+    fn wgsl(&self, _now: &Resolved, _state: &LimitState) -> Option<Wgsl> {
         None
     }
 
@@ -78,6 +89,13 @@ pub struct LimitState<'a> {
     pub lightest: f32,
     /// Fastest particle, m/s.
     pub speed: f32,
+}
+
+/// The step a behaviour's own limit allows, s; for laws whose limit does not depend on the motion.
+fn longest_step(behaviour: &dyn Behaviour, now: &Resolved, state: &LimitState) -> f32 {
+    let mut limits = Limits::new(f32::MAX);
+    behaviour.limit(now, state, &mut limits);
+    limits.step
 }
 
 pub fn by_name(name: &str) -> Option<&'static Schema> {

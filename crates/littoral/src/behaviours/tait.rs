@@ -1,5 +1,6 @@
 //! Tait pressure for weakly compressible fluids [Becker2007; Lenaerts2009, Eqs. 3.6–3.7].
 
+use crate::backend::wgsl::Wgsl;
 use crate::behaviour::{Default, Kind, Property, Schema, Unit};
 use crate::behaviours::{Behaviour, LimitState, PressureState};
 use crate::resolve::Resolved;
@@ -11,7 +12,7 @@ pub static SCHEMA: Schema = Schema {
     summary: "nearly incompressible fluid: pressure rises steeply with density",
     law: "p = w ρ₀c²/γ ((ρ/ρ₀)^γ − 1), at least 0 unless `tension` is on",
     half_weight: "half the pressure: a fluid √½ times as stiff in sound speed",
-    reference: "Becker2007; Lenaerts2009, Eqs. 3.6, 3.7, 3.10; Bayraktar2013, Eqs. 3.20, 3.21",
+    reference: "Becker2007; Lenaerts2009, Eqs. 3.6, 3.7, 3.10; Bayraktar2010, Eqs. 3.20, 3.21",
     properties: &[
         Property {
             name: "sound_speed",
@@ -71,9 +72,21 @@ impl Behaviour for Tait {
 
     fn limit(&self, now: &Resolved, state: &LimitState, limits: &mut Limits) {
         let d = state.discretisation;
-        let speed = now.field("sound_speed").max() * now.weight().max().max(0.0).sqrt();
-        limits.offer(Limit::Sound, 0.4 * d.smoothing_length() / (speed + state.speed).max(f32::MIN_POSITIVE));
+        limits.offer(Limit::Sound, 0.4 * d.smoothing_length() / (fastest(now) + state.speed).max(f32::MIN_POSITIVE));
     }
+
+    fn wgsl(&self, now: &Resolved, _state: &LimitState) -> Option<Wgsl> {
+        let wgsl = Wgsl::new(include_str!("tait.wgsl"))
+            .constant("fastest", fastest(now))
+            .table("weight", now.weight_by_body());
+        let properties = ["sound_speed", "exponent", "tension", "background"];
+        Some(properties.into_iter().fold(wgsl, |wgsl, name| wgsl.table(name, now.by_body(name))))
+    }
+}
+
+/// Fastest sound in any body, m/s.
+fn fastest(now: &Resolved) -> f32 {
+    now.field("sound_speed").max() * now.weight().max().max(0.0).sqrt()
 }
 
 /// (δ^γ − 1)/γ. Whole exponents are multiplied out: exact on every machine, and faster.

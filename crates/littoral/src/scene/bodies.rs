@@ -201,6 +201,8 @@ fn read_jet(reader: &Reader<'_>, end_of_run: Option<f64>) -> Option<Jet> {
         log.push(Problem::error("out-of-range", &reader.place(key), message));
         return None;
     }
+    // Not the end of the run itself: a run that goes on beyond it must be like one that was longer at first.
+    let endless = reader.entry("until").is_none();
     let (direction, norm) = (direction?, norm?);
     Some(Jet {
         at: at?,
@@ -208,7 +210,7 @@ fn read_jet(reader: &Reader<'_>, end_of_run: Option<f64>) -> Option<Jet> {
         radius: radius?,
         speed: speed?,
         from: from?,
-        until: until?,
+        until: if endless { f64::INFINITY } else { until? },
     })
 }
 

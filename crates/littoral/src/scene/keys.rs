@@ -84,7 +84,7 @@ const fn key(name: &'static str, want: Want, fallback: Fallback, meaning: &'stat
 pub const SIDES: &[&str] = &["-x", "+x", "-y", "+y", "-z", "+z", "x", "y", "z"];
 pub const AXES: &[&str] = &["x", "y", "z"];
 /// In the order of [`super::KernelName::NAMES`]; a test compares the two.
-pub const KERNELS: &[&str] = &["cubic-spline", "poly6", "spiky", "viscosity", "desbrun"];
+pub const KERNELS: &[&str] = &["cubic-spline", "poly6", "spiky", "viscosity", "desbrun", "wendland"];
 /// In the order of [`super::PressureForm::NAMES`]; likewise.
 pub const PRESSURE_FORMS: &[&str] = &["quotients", "sum"];
 pub const INTEGRATORS: &[&str] = &["symplectic-euler", "velocity-verlet"];
@@ -424,6 +424,8 @@ pub const OTHER_WORDS: &[(&str, &str)] = &[
     ("verlet", "velocity-verlet"),
     ("leapfrog", "velocity-verlet"),
     ("normalized", "normalised"),
+    ("minimum", "min"),
+    ("maximum", "max"),
     ("top", "+y"),
     ("bottom", "-y"),
 ];

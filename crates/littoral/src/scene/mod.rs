@@ -24,7 +24,10 @@ use std::sync::Arc;
 use miette::NamedSource;
 use sha2::{Digest, Sha256};
 
-pub use estimate::{StepLimit, automatic_sound_speed, fastest_flow, particle_count, sound_speed, step_limit};
+pub use estimate::{
+    StepLimit, automatic_sound_speed, fastest_flow, particle_count, sound_speed, step_limit,
+    wall_sample_count,
+};
 pub use json_schema::json_schema;
 pub use markdown::key_tables;
 pub use problem::{Place, Problem, Problems, Severity};
@@ -74,8 +77,8 @@ fn read_scene(root: &Node, name: &str, start: &Place, log: &Log) -> Option<Scene
     let title = root.text("title").map_or_else(|| file_stem(name), str::to_owned);
     let dimensions_read = root.whole("dimensions");
     let seed = root.whole("seed");
-    let world_reader = root.table("world")?;
-    let world = sections::world(&world_reader);
+    let world_reader = root.table("world");
+    let world = world_reader.as_ref().map(sections::world);
     let sph_reader = root.table("sph");
     let sph = sph_reader.as_ref().and_then(sections::sph);
     let time_reader = root.table("time");
@@ -94,9 +97,10 @@ fn read_scene(root: &Node, name: &str, start: &Place, log: &Log) -> Option<Scene
     if let Some(sph) = &sph {
         let geometry = check::Geometry { sph, dimensions, log };
         geometry.overlaps(&drafts);
-        if let Some(domain) = &world.domain {
-            geometry.periods(domain, &world_reader.place("box"));
-            geometry.wall_samples(domain, &world_reader.place("box"));
+        let domain = world.as_ref().and_then(|world| world.domain);
+        if let (Some(domain), Some(reader)) = (&domain, &world_reader) {
+            geometry.periods(domain, &reader.place("box"));
+            geometry.wall_samples(domain, &reader.place("box"));
             geometry.placement(&drafts, domain);
         }
         if let (Some(end), Some(reader)) = (end_of_run, &sph_reader) {
@@ -105,6 +109,7 @@ fn read_scene(root: &Node, name: &str, start: &Place, log: &Log) -> Option<Scene
     }
 
     dimensions_read?;
+    let world = world?;
     let scene = Scene {
         title,
         dimensions,
@@ -138,11 +143,12 @@ fn file_stem(name: &str) -> String {
     file.strip_suffix(".toml").unwrap_or(file).to_owned()
 }
 
-/// Identifies the text and its overrides.
+/// Identifies the text and its overrides, except for the end of the run: a longer run goes on from a shorter one.
 fn hash(text: &str, overrides: &[String]) -> String {
     let mut hasher = Sha256::new();
     hasher.update(text);
-    for one in overrides {
+    let ends_run = |one: &String| one.split('=').next().is_some_and(|path| path.trim() == "time.until");
+    for one in overrides.iter().filter(|one| !ends_run(one)) {
         hasher.update("\0--set ");
         hasher.update(one);
     }
@@ -164,7 +170,7 @@ pub struct Scene {
     pub bodies: Vec<Body>,
     /// Regions that remove what enters them.
     pub sinks: Vec<Sink>,
-    /// SHA-256 of the text and its overrides, as hexadecimal digits.
+    /// SHA-256 of the text and its overrides (`time.until` left out), as hexadecimal digits.
     pub hash: String,
 }
 
@@ -241,15 +247,17 @@ pub enum KernelName {
     Spiky,
     Viscosity,
     Desbrun,
+    Wendland,
 }
 
 impl KernelName {
-    pub const NAMES: [(&'static str, KernelName); 5] = [
+    pub const NAMES: [(&'static str, KernelName); 6] = [
         ("cubic-spline", KernelName::CubicSpline),
         ("poly6", KernelName::Poly6),
         ("spiky", KernelName::Spiky),
         ("viscosity", KernelName::Viscosity),
         ("desbrun", KernelName::Desbrun),
+        ("wendland", KernelName::Wendland),
     ];
 }
 

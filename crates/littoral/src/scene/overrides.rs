@@ -88,7 +88,7 @@ fn value(source: &Source, start: usize) -> Result<Node, Box<Problem>> {
         Err(_) if !trimmed.starts_with(['[', '{', '"', '\'']) => {
             Ok(Node { value: Value::Text(trimmed.to_owned()), at: place(source, at..at + trimmed.len()) })
         }
-        Err(problem) => Err(problem.into()),
+        Err(problem) => Err(problem),
     }
 }
 

@@ -79,8 +79,8 @@ impl<'a> Reader<'a> {
     fn is_misspelt(&self, name: &str) -> bool {
         let names = self.names();
         let entries = self.table.map_or(&[][..], |table| &table.entries);
-        let unknown = entries.iter().filter(|entry| !names.contains(&entry.key.as_str()));
-        unknown.into_iter().any(|entry| nearest(&entry.key, &names) == Some(name))
+        let mut unknown = entries.iter().filter(|entry| !names.contains(&entry.key.as_str()));
+        unknown.any(|entry| nearest(&entry.key, &names) == Some(name))
     }
 
     fn names(&self) -> Vec<&'static str> {
@@ -178,6 +178,9 @@ impl<'a> Reader<'a> {
     pub fn table(&self, name: &str) -> Option<Reader<'a>> {
         let Want::Table(section) = self.spec(name).want else { panic!("`{name}` is not a table") };
         let Some(entry) = self.entry(name) else {
+            if self.is_misspelt(name) {
+                return None;
+            }
             return Some(Reader::new(section, None, self.at.clone(), self.context));
         };
         let table = self.as_table(&entry.node, name)?;

@@ -73,13 +73,14 @@ pub fn parse(source: &Source) -> Result<Node, Vec<Problem>> {
         return Err(errors.iter().take(MAX_SYNTAX_ERRORS).map(|e| syntax_problem(source, e, 0)).collect());
     }
     let at = place(source, document.span(), 0);
-    let table = convert_table(source, document.get_ref(), 0, 0).map_err(|deep| vec![deep])?;
+    let table = convert_table(source, document.get_ref(), 0, 0).map_err(|deep| vec![*deep])?;
     Ok(Node { value: Value::Table(table), at })
 }
 
 /// A single value that starts at `offset` of the source: the right-hand side of a `--set`.
-pub fn parse_value(source: &Source, offset: usize) -> Result<Node, Problem> {
-    let value = DeValue::parse(&source.inner()[offset..]).map_err(|e| syntax_problem(source, &e, offset))?;
+pub fn parse_value(source: &Source, offset: usize) -> Result<Node, Box<Problem>> {
+    let value = DeValue::parse(&source.inner()[offset..])
+        .map_err(|e| Box::new(syntax_problem(source, &e, offset)))?;
     convert(source, value.get_ref(), value.span(), offset, 0)
 }
 
@@ -102,10 +103,10 @@ fn convert(
     span: Range<usize>,
     offset: usize,
     depth: usize,
-) -> Result<Node, Problem> {
+) -> Result<Node, Box<Problem>> {
     let at = place(source, span, offset);
     if depth > MAX_DEPTH {
-        return Err(Problem::error("syntax", &at, format!("nested more than {MAX_DEPTH} deep")));
+        return Err(Problem::error("syntax", &at, format!("nested more than {MAX_DEPTH} deep")).into());
     }
     let value = match value {
         DeValue::String(text) => Value::Text(text.to_string()),
@@ -130,7 +131,7 @@ fn convert_table(
     table: &DeTable<'_>,
     offset: usize,
     depth: usize,
-) -> Result<Table, Problem> {
+) -> Result<Table, Box<Problem>> {
     let mut entries = Vec::new();
     for (key, value) in table.iter() {
         entries.push(Entry {

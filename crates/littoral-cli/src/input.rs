@@ -1,0 +1,110 @@
+//! From what a user typed to a scene's text: a file, the folder of an earlier run, or a name of the gallery.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use littoral::report::Report;
+use littoral::scene::{self, Problem, Scene};
+use littoral::{gallery, run_folder};
+
+use crate::failure::Failure;
+
+/// A scene's text, and where it came from.
+pub struct Input {
+    /// As shown in messages.
+    pub name: String,
+    pub text: String,
+    /// Overrides of the earlier run.
+    pub overrides: Vec<String>,
+    /// Where frames go if nothing else is said.
+    pub folder: PathBuf,
+}
+
+impl Input {
+    /// A file comes before a scene of the gallery with the same name.
+    pub fn find(argument: &str) -> Result<Input, Failure> {
+        let path = Path::new(argument);
+        if path.is_dir() {
+            return Input::from_run(path);
+        }
+        if path.is_file() || looks_like_file(argument) {
+            let text = fs::read_to_string(path).map_err(|error| missing(argument, &error.to_string()))?;
+            let stem = path.file_stem().unwrap_or_default();
+            let folder = Path::new("out").join(stem);
+            return Ok(Input { name: argument.to_owned(), text, overrides: Vec::new(), folder });
+        }
+        match gallery::find(argument) {
+            Some(text) => Ok(Input {
+                name: format!("{argument}.toml"),
+                text: text.to_owned(),
+                overrides: Vec::new(),
+                folder: Path::new("out").join(argument),
+            }),
+            None => Err(missing(argument, "no such file, and no scene of that name in the gallery")),
+        }
+    }
+
+    /// The folder of a run holds its scene and its overrides.
+    fn from_run(folder: &Path) -> Result<Input, Failure> {
+        let file = run_folder::scene_file(folder);
+        let (Ok(text), Ok(report)) =
+            (fs::read_to_string(&file), Report::read(&run_folder::report_file(folder)))
+        else {
+            let message = format!("`{}` is a folder, but holds no run to go on with", folder.display());
+            return Err(Failure::Input(message));
+        };
+        let name = file.display().to_string();
+        Ok(Input { name, text, overrides: report.overrides, folder: folder.to_owned() })
+    }
+
+    /// Checks the scene; `more` overrides come after those of the earlier run.
+    pub fn load(&self, more: &[String]) -> Result<Loaded, Failure> {
+        let overrides: Vec<String> = self.overrides.iter().chain(more).cloned().collect();
+        let (scene, warnings) = scene::load(&self.name, &self.text, &overrides)?;
+        Ok(Loaded { scene, warnings, overrides })
+    }
+}
+
+/// A scene without errors.
+pub struct Loaded {
+    pub scene: Scene,
+    pub warnings: Vec<Problem>,
+    pub overrides: Vec<String>,
+}
+
+/// Names in the gallery have neither dots nor slashes.
+fn looks_like_file(argument: &str) -> bool {
+    argument.contains(['/', '\\', '.'])
+}
+
+fn missing(argument: &str, reason: &str) -> Failure {
+    let mut message = format!("cannot read `{argument}`: {reason}");
+    let files = nearby(Path::new(argument));
+    let names: Vec<&str> = files.iter().map(String::as_str).collect();
+    let likely = scene::nearest_name(argument, &names).or_else(|| gallery::suggest(argument));
+    if let Some(likely) = likely {
+        message += &format!("\n  did you mean `{likely}`?");
+    }
+    if !files.is_empty() {
+        message += &format!("\n  scenes nearby: {}", files.join(", "));
+    }
+    message += &format!("\n  scenes of the gallery: {}", gallery::names().join(", "));
+    Failure::Input(message)
+}
+
+/// Scene files in the folder that was meant, a handful at most.
+fn nearby(path: &Path) -> Vec<String> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let listed = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let Ok(entries) = fs::read_dir(listed) else { return Vec::new() };
+    let names = entries.flatten().map(|entry| entry.file_name());
+    let scenes =
+        names.filter(|name| Path::new(name).extension().is_some_and(|extension| extension == "toml"));
+    let mut files: Vec<String> = scenes
+        .filter(|name| name != "Cargo.toml" && name != "rustfmt.toml")
+        .map(|name| folder.join(name).display().to_string())
+        .collect();
+    files.sort();
+    files.truncate(8);
+    files
+}

@@ -1,0 +1,4 @@
+// Weight: a = w g.
+fn gravity_acceleration(body: u32) -> vec3f {
+    return vec3f(gravity_x(body), gravity_y(body), gravity_z(body)) * gravity_weight(body);
+}

@@ -1,0 +1,124 @@
+//! Physics against known answers: `littoral validate`.
+//!
+//! Each validation builds a scene as a user would, runs it, and compares what it measures with a closed
+//! solution, a series or a published experiment. Tolerances are stated with their reasons. A validation that
+//! cannot fail is worthless: the tests run each one on a tampered scene (a law with its sign flipped) and
+//! expect it to fail.
+
+mod conservation;
+mod dam_break;
+mod drop;
+mod free_fall;
+mod hydrostatic;
+mod kernel_moments;
+mod shear;
+mod taylor_green;
+
+use crate::scene::{self, Scene};
+use crate::step::StepError;
+use crate::timeline::Curve;
+use crate::world::World;
+
+/// All validations, in the order they are run.
+pub static ALL: &[&Validation] = &[
+    &kernel_moments::KERNEL_MOMENTS,
+    &free_fall::FREE_FALL,
+    &conservation::CONSERVATION,
+    &hydrostatic::HYDROSTATIC_COLUMN,
+    &shear::COUETTE,
+    &shear::POISEUILLE,
+    &shear::POISEUILLE_ARTIFICIAL,
+    &taylor_green::TAYLOR_GREEN,
+    &dam_break::DAM_BREAK,
+    &drop::DROP_OSCILLATION,
+];
+
+/// A piece of physics with a known answer.
+pub struct Validation {
+    pub name: &'static str,
+    /// What is compared with what.
+    pub what: &'static str,
+    /// Runs it; `tamper` may change the scene before it is built, and does nothing in earnest.
+    pub run: fn(tamper: &Tamper) -> Result<Vec<Check>, StepError>,
+}
+
+/// Changes a checked scene, to show that a validation notices.
+pub type Tamper = dyn Fn(&mut Scene) + Sync;
+
+/// One number against another.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Check {
+    pub quantity: String,
+    pub unit: &'static str,
+    pub measured: f64,
+    pub expected: f64,
+    /// Largest accepted |measured − expected|, in the quantity's unit.
+    pub tolerance: f64,
+    pub passed: bool,
+}
+
+impl Check {
+    /// Accepts `measured` within `tolerance` of `expected`.
+    pub fn near(quantity: impl Into<String>, unit: &'static str, measured: f64, expected: f64, tolerance: f64) -> Check {
+        // A measurement that is not a number compares false, and so fails.
+        let passed = (measured - expected).abs() <= tolerance;
+        Check { quantity: quantity.into(), unit, measured, expected, tolerance, passed }
+    }
+
+    /// Accepts an error of at most `tolerance`.
+    pub fn below(quantity: impl Into<String>, unit: &'static str, measured: f64, tolerance: f64) -> Check {
+        Check::near(quantity, unit, measured, 0.0, tolerance)
+    }
+}
+
+/// Builds the world of a scene given as text.
+///
+/// # Panics
+/// If the text is not a correct scene: it is part of this program.
+fn world(text: &str, tamper: &Tamper) -> World {
+    let (mut scene, _) = scene::load("validation", text, &[]).unwrap_or_else(|problems| panic!("{problems}"));
+    tamper(&mut scene);
+    World::new(&scene)
+}
+
+/// Turns a behaviour's effect around: what a sign error in its law would do.
+pub fn flip(behaviour: &'static str) -> impl Fn(&mut Scene) + Sync {
+    move |scene| {
+        for body in &mut scene.bodies {
+            for used in body.behaviours.iter_mut().filter(|used| used.schema.name == behaviour) {
+                used.weight = Curve::constant(-used.weight.max());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passes(validation: &Validation, tamper: &Tamper) -> bool {
+        (validation.run)(tamper).is_ok_and(|checks| checks.iter().all(|check| check.passed))
+    }
+
+    /// The cheap ones, in earnest and with a law turned around; `littoral validate` runs them all.
+    #[test]
+    fn a_flipped_sign_is_noticed() {
+        let cases: [(&Validation, &'static str); 5] = [
+            (&free_fall::FREE_FALL, "gravity"),
+            (&hydrostatic::HYDROSTATIC_COLUMN, "tait"),
+            (&shear::POISEUILLE, "viscosity"),
+            (&shear::POISEUILLE_ARTIFICIAL, "artificial-viscosity"),
+            (&drop::DROP_OSCILLATION, "cohesion"),
+        ];
+        for (validation, behaviour) in cases {
+            assert!(!passes(validation, &flip(behaviour)), "{} does not notice {behaviour}", validation.name);
+        }
+    }
+
+    #[test]
+    fn names_are_unique() {
+        for (k, one) in ALL.iter().enumerate() {
+            assert!(ALL[..k].iter().all(|other| other.name != one.name));
+        }
+    }
+}
