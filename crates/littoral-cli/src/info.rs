@@ -94,11 +94,11 @@ fn summary(folder: &Path, report: &Report, frames: usize) -> String {
         ]);
     }
     let seconds = Duration::try_from_secs_f64(report.wall_time.total).unwrap_or_default();
-    let threads = text::plural(report.threads, "thread");
+    let device = report.device.clone().unwrap_or_else(|| text::plural(report.threads, "thread"));
     rows.push(vec![
         "took".to_owned(),
         format!(
-            "{} by littoral {} ({}, {threads})",
+            "{} by littoral {} on {} ({device})",
             text::duration(seconds),
             report.littoral,
             report.backend

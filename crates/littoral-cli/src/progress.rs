@@ -260,7 +260,8 @@ fn introduction(simulation: &Simulation) -> String {
         text::about(report.last_frame as f64 / report.frames_per_second / plan.step),
     );
     let threads = text::plural(report.threads, "thread");
-    lines += &format!("  {} on {threads}, into {}\n", report.backend, simulation.folder().path().display());
+    let device = report.device.clone().unwrap_or(threads);
+    lines += &format!("  {} ({device}), into {}\n", report.backend, simulation.folder().path().display());
     if simulation.next_frame() > 0 && !simulation.is_complete() {
         lines += &format!("  going on after frame {}\n", simulation.next_frame() - 1);
     }
@@ -274,6 +275,7 @@ fn start_event(simulation: &Simulation, warnings: &[Problem]) -> Value {
         "title": report.title,
         "scene_hash": report.scene_hash,
         "backend": report.backend,
+        "device": report.device,
         "threads": report.threads,
         "particles": world.particles.len(),
         "walls": world.walls.len(),

@@ -26,6 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut gpu = GpuWorld::new(Device::new()?, &world)?;
     println!("{}", gpu.device().name());
     println!("{count} particles, {} wall samples, compiled in {:.2?}", world.walls.len(), start.elapsed());
+    println!("{} bytes a particle", gpu.bytes() / count as u64);
 
     let dt = (!adaptive).then_some(world.clock.step as f32);
     gpu.upload(&mut world)?;

@@ -27,6 +27,8 @@ pub struct Report {
     pub frames_per_second: f64,
     pub bodies: Vec<String>,
     pub backend: String,
+    /// Name of the graphics processor, if one computed.
+    pub device: Option<String>,
     pub threads: usize,
     /// The frame that ends the run.
     pub last_frame: u64,

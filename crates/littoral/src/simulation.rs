@@ -154,6 +154,7 @@ impl Simulation {
             earlier.frames.retain(|record| record.frame < next);
         }
 
+        let engine = Engine::new(options.backend, &world)?;
         let report = Report {
             littoral: VERSION.to_owned(),
             title: scene.title.clone(),
@@ -165,6 +166,7 @@ impl Simulation {
             frames_per_second: scene.time.frames_per_second,
             bodies: scene.bodies.iter().map(|body| body.name.clone()).collect(),
             backend: options.backend.name().to_owned(),
+            device: engine.device(),
             threads: pool.current_num_threads(),
             last_frame: options.last_frame.unwrap_or_else(|| last_frame(&scene.time)),
             warnings: options.warnings,
@@ -172,7 +174,6 @@ impl Simulation {
             frames: earlier.frames,
             ..Report::default()
         };
-        let engine = Engine::new(options.backend, &world)?;
         let now = Instant::now();
         let mut simulation = Simulation {
             scene,

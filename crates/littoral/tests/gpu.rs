@@ -51,7 +51,9 @@ fn dam(extra_sph: &str, time: &str) -> String {
         name = 'oil'
         material = 'olive-oil'
         jitter = 0.2
-        shape.box = {{ min = [0.16, 0, 0], max = [0.24, 0.2, 0.16] }}"
+        shape.box = {{ min = [0.16, 0, 0], max = [0.24, 0.2, 0.16] }}
+        [body.behaviours.drag]
+        relaxation_time = 0.5"
     )
 }
 

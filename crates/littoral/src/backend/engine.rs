@@ -65,6 +65,15 @@ impl Engine {
         }
     }
 
+    /// The device, where it is not the machine itself.
+    pub fn device(&self) -> Option<String> {
+        match self {
+            Engine::Cpu => None,
+            #[cfg(feature = "gpu")]
+            Engine::Gpu(gpu) => Some(gpu.device().name()),
+        }
+    }
+
     /// Steps until `end`, s; `world` is then up to date. `tell` hears of steps where they are ours to count.
     pub fn advance_to(
         &mut self,

@@ -6,7 +6,7 @@
 //! | function                                    | stage                                      |
 //! |---------------------------------------------|--------------------------------------------|
 //! | `x_pressure(body, ratio) -> f32`            | 3: its share of the pressure, Pa           |
-//! | `x_acceleration(body) -> vec3f`             | 4: its share of the acceleration, m/s²     |
+//! | `x_acceleration(body, velocity) -> vec3f`   | 4: its share of the acceleration, m/s²     |
 //! | `x_force(own, other, x, r) -> vec3f`        | 4: force of one neighbour, N               |
 //! | `x_wall_force(own, wall, x, r) -> vec3f`    | 4: the same from a wall sample             |
 //! | `x_limit(speed) -> f32`                     | 11: longest step, s                        |

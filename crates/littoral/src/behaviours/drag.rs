@@ -3,8 +3,9 @@
 //! A stand-in for the air that is not simulated: it does not know the shape of the body. Kept honest by the
 //! exponential decay in the tests.
 
+use crate::backend::wgsl::Wgsl;
 use crate::behaviour::{Default, Kind, Property, Schema, Unit};
-use crate::behaviours::{Behaviour, LimitState};
+use crate::behaviours::{Behaviour, LimitState, longest_step};
 use crate::columns::VELOCITY;
 use crate::particles::Particles;
 use crate::resolve::Resolved;
@@ -42,6 +43,15 @@ impl Behaviour for Drag {
 
     fn limit(&self, now: &Resolved, _state: &LimitState, limits: &mut Limits) {
         limits.offer(Limit::Drag, 0.5 * now.field("relaxation_time").min());
+    }
+
+    fn wgsl(&self, now: &Resolved, state: &LimitState) -> Option<Wgsl> {
+        Some(
+            Wgsl::new(include_str!("drag.wgsl"))
+                .constant("longest_step", longest_step(self, now, state))
+                .table("weight", now.weight_by_body())
+                .table("relaxation_time", now.by_body("relaxation_time")),
+        )
     }
 }
 

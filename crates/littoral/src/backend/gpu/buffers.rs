@@ -134,6 +134,25 @@ impl Buffers {
         Ok(buffers)
     }
 
+    /// Memory on the device, bytes.
+    pub fn bytes(&self) -> u64 {
+        let columns = [&self.position, &self.velocity, &self.acceleration, &self.state, &self.constant];
+        let moved = [
+            &self.moved_place,
+            &self.moved_velocity,
+            &self.moved_tags,
+            &self.moved_acceleration,
+            &self.filed,
+        ];
+        let sorted = [&self.place, &self.motion, &self.tags, &self.states, &self.thinned, &self.terms];
+        let lists =
+            [&self.list_lengths, &self.list_entries, &self.counts, &self.sums, &self.starts, &self.buckets];
+        let w = &self.walls;
+        let walls = [&w.starts, &w.place, &w.motion, &w.face];
+        let all = columns.into_iter().chain(moved).chain(sorted).chain(lists).chain(walls);
+        all.map(wgpu::Buffer::size).sum::<u64>() + self.columns_read.size()
+    }
+
     /// Sends the world's columns, which must stand in the order of ids.
     pub fn upload(&self, device: &Device, world: &World) {
         let particles = &world.particles;

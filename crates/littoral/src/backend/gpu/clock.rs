@@ -7,6 +7,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use crate::scene::Time;
+use crate::timestep::Limit;
 
 /// As `Clock` in `clock_types.wgsl`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
@@ -33,8 +34,10 @@ pub(super) struct ClockRow {
     pub unused: u32,
     pub particle_groups: [u32; 2],
     pub cell_groups: [u32; 2],
-    pub bound: [u32; 8],
+    pub bound: [u32; 16],
 }
+
+const _: () = assert!(Limit::ALL.len() <= 16, "every limit needs a counter");
 
 /// What may stop a run on the device.
 pub(super) const NOT_FINITE: u32 = 1;

@@ -31,7 +31,7 @@ struct Clock {
     particle_groups: vec2u,
     cell_groups: vec2u,
     // Steps that each limit bound.
-    bound: array<u32, 8>,
+    bound: array<u32, 16>,
 }
 
 struct Extremes {

@@ -149,7 +149,7 @@ impl Device {
 }
 
 /// Storage buffers of the kernel that has most, `force`.
-const MOST_BUFFERS: u32 = 18;
+const MOST_BUFFERS: u32 = 20;
 
 /// A buffer as a kernel sees it.
 #[derive(Clone, Copy)]

@@ -53,7 +53,7 @@ fn force(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) l
         let row = rows[i];
         let body = body_of(i);
         let mass = rest_density(body) * place[i].w;
-        var a = acceleration_of(body);
+        var a = acceleration_of(body, motion[i].xyz);
         let own = Own(i, row.xyz, motion[i].xyz, mass, a, motion[i].w, row.w, body);
         if pair_laws {
             a += (neighbours_of(own) + sweep_walls(own)) / mass;

@@ -1,11 +1,11 @@
 //! The whole step on a graphics processor, by wgpu and WGSL.
 //!
 //! State stays on the device. A frame is a stream of steps sent ahead: the time step is reduced on the device,
-//! and once its clock reaches the frame's end, the steps that follow dispatch no work ([`clock`]). The columns
+//! and once its clock reaches the frame's end, the steps that follow dispatch no work (`clock.wgsl`). The columns
 //! come back once a frame. See `docs/gpu.md`.
 //!
 //! The laws are the behaviours' own, as text ([`crate::backend::wgsl`]); the loops that run them stand once, in
-//! this directory; [`program`] joins the two. Kept honest by `tests/gpu.rs` and by [`conformance`], which
+//! this directory; `program.rs` joins the two. Kept honest by `tests/gpu.rs` and by `conformance.rs`, which
 //! compare every kernel and law with the CPU's.
 
 mod buffers;

@@ -199,7 +199,10 @@ impl Program {
         let zero = "vec3f()";
         function("pair_force(own: Own, other: Other, x: vec3f, r: f32) -> vec3f", sum(&pair, zero));
         function("wall_force(own: Own, wall: Wall, x: vec3f, r: f32) -> vec3f", sum(&wall, zero));
-        function("acceleration_of(body: u32) -> vec3f", sum(&calls("acceleration", "body"), zero));
+        function(
+            "acceleration_of(body: u32, velocity: vec3f) -> vec3f",
+            sum(&calls("acceleration", "body, velocity"), zero),
+        );
         let pressure = calls("pressure", "body, ratio");
         function("pressure_of(body: u32, ratio: f32) -> f32", sum(&pressure, "0.0"));
         writeln!(self.common, "const pair_laws = {};", !pair.is_empty()).expect("strings can be written to");

@@ -62,6 +62,11 @@ impl GpuWorld {
         &self.device
     }
 
+    /// Memory on the device, bytes.
+    pub fn bytes(&self) -> u64 {
+        self.buffers.bytes()
+    }
+
     /// Steps until `end`, s, which is met exactly, and brings the columns and the clock of `world` up to date.
     pub fn advance_to(&mut self, world: &mut World, end: f64) -> Result<(), GpuError> {
         let span = end - world.clock.time;
