@@ -9,6 +9,7 @@ mod progress;
 mod run;
 mod scenes;
 mod text;
+mod validate;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -35,6 +36,8 @@ enum Command {
     Behaviours(behaviours::Arguments),
     /// Tell about a run: how far it came, what is in its frames, how fast it was
     Info(info::Arguments),
+    /// Check the physics against known answers
+    Validate(validate::Arguments),
     /// Print the JSON Schema of scenes, for editors that complete and check as you write
     Schema,
 }
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
         Command::Scenes(arguments) => scenes::command(&arguments).map(|text| print(&text)),
         Command::Behaviours(arguments) => behaviours::command(&arguments).map(|text| print(&text)),
         Command::Info(arguments) => info::command(&arguments).map(|text| print(&text)),
+        Command::Validate(arguments) => validate::command(&arguments),
         Command::Schema => {
             print(&format!("{:#}\n", littoral::scene::json_schema()));
             Ok(())

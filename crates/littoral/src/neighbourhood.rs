@@ -49,6 +49,9 @@ struct Grid {
     y: Vec<f32>,
     z: Vec<f32>,
     reach: Vec<f32>,
+    /// Corners of the box that holds all positions.
+    low: [f32; 3],
+    high: [f32; 3],
     // Scratch of the sort.
     cell_of: Vec<u32>,
     counts: Vec<u32>,
@@ -60,6 +63,8 @@ pub struct Neighbourhood {
     walls: Grid,
     walls_filed: bool,
     chunks: Vec<Chunk>,
+    /// Lists of the wall samples: their neighbours among the particles.
+    wall_chunks: Vec<Chunk>,
     len: usize,
     wall_count: usize,
     /// Extra reach of the lists, as a fraction of the reach.
@@ -76,7 +81,7 @@ const CHUNK: usize = 1024;
 
 #[derive(Default)]
 struct Chunk {
-    /// Twice a particle: where its neighbours among particles start, then those among wall samples.
+    /// Where each list starts. A particle has two: its neighbours among particles, then among wall samples.
     starts: Vec<u32>,
     /// Always a block longer than used, so that whole blocks can be loaded.
     list: Vec<u32>,
@@ -146,6 +151,7 @@ impl Default for Neighbourhood {
             walls: Grid::default(),
             walls_filed: false,
             chunks: Vec::new(),
+            wall_chunks: Vec::new(),
             len: 0,
             wall_count: 0,
             skin: 0.0,
@@ -188,27 +194,36 @@ impl Neighbourhood {
         &mut self,
         positions: &[Vec4],
         support: &[f32],
-        walls: &[Vec4],
+        wall_places: &[Vec4],
         wall_support: &[f32],
         periods: &Periods,
     ) {
         if !self.walls_filed {
             // The skin of the walls' grid is the largest one in use, so that it need not be filed again.
-            self.walls.file(walls, wall_support, 1.0 + MAX_SKIN, periods);
+            self.walls.file(wall_places, wall_support, 1.0 + MAX_SKIN, periods);
             self.walls.release_scratch();
             self.walls_filed = true;
         }
         self.rebuilds += 1;
         self.since_reorder = self.since_reorder.saturating_add(1);
         self.len = positions.len();
-        self.wall_count = walls.len();
+        self.wall_count = wall_places.len();
         let stretch = 1.0 + self.skin;
         let (particles, walls) = (&self.particles, &self.walls);
         self.chunks.resize_with(positions.len().div_ceil(CHUNK), Chunk::default);
         let level = Level::new();
         self.chunks.par_iter_mut().enumerate().for_each(|(c, chunk)| {
             let range = c * CHUNK..((c + 1) * CHUNK).min(positions.len());
-            dispatch!(level, simd => chunk.fill(simd, range, positions, support, stretch, [particles, walls], periods));
+            dispatch!(level, simd => {
+                chunk.fill(simd, range, positions, support, stretch, &[particles, walls], periods);
+            });
+        });
+        self.wall_chunks.resize_with(wall_places.len().div_ceil(CHUNK), Chunk::default);
+        self.wall_chunks.par_iter_mut().enumerate().for_each(|(c, chunk)| {
+            let range = c * CHUNK..((c + 1) * CHUNK).min(wall_places.len());
+            dispatch!(level, simd => {
+                chunk.fill(simd, range, wall_places, wall_support, stretch, &[particles], periods);
+            });
         });
         let shortest = support.par_iter().with_min_len(65536).copied().reduce(|| f32::INFINITY, f32::min);
         // Two particles may approach each other, so each may use half of the skin.
@@ -227,12 +242,15 @@ impl Neighbourhood {
         self.list(i, 1)
     }
 
+    /// Neighbours of a wall sample among the particles.
+    #[inline(always)]
+    pub fn of_wall(&self, sample: usize) -> List<'_> {
+        self.wall_chunks[sample / CHUNK].list(sample % CHUNK)
+    }
+
     #[inline(always)]
     fn list(&self, i: usize, part: usize) -> List<'_> {
-        let chunk = &self.chunks[i / CHUNK];
-        let at = 2 * (i % CHUNK) + part;
-        let (start, end) = (chunk.starts[at] as usize, chunk.starts[at + 1] as usize);
-        List { entries: &chunk.list[start..], count: end - start }
+        self.chunks[i / CHUNK].list(2 * (i % CHUNK) + part)
     }
 
     /// Numbers of particles and of wall samples that entries of the lists may name.
@@ -247,7 +265,8 @@ impl Neighbourhood {
 
     /// Memory of lists and cells, bytes.
     pub fn bytes(&self) -> usize {
-        let lists: usize = self.chunks.iter().map(|c| 4 * (c.list.capacity() + c.starts.capacity())).sum();
+        let chunks = self.chunks.iter().chain(&self.wall_chunks);
+        let lists: usize = chunks.map(|c| 4 * (c.list.capacity() + c.starts.capacity())).sum();
         lists + self.particles.bytes() + self.walls.bytes()
     }
 }
@@ -258,6 +277,12 @@ pub const MAX_SKIN: f32 = 0.2;
 
 impl Chunk {
     #[inline(always)]
+    fn list(&self, at: usize) -> List<'_> {
+        let (start, end) = (self.starts[at] as usize, self.starts[at + 1] as usize);
+        List { entries: &self.list[start..], count: end - start }
+    }
+
+    #[inline(always)]
     #[allow(clippy::too_many_arguments)] // the whole search in one call, so that it is compiled as one
     fn fill<S: Simd>(
         &mut self,
@@ -266,7 +291,7 @@ impl Chunk {
         positions: &[Vec4],
         support: &[f32],
         stretch: f32,
-        grids: [&Grid; 2],
+        grids: &[&Grid],
         periods: &Periods,
     ) {
         let mut end = 0;
@@ -323,6 +348,7 @@ impl Grid {
         // A particle on the edge of its cell must not miss a neighbour through rounding.
         let width = (widest * 1.0001).max(f32::MIN_POSITIVE);
         let (low, high) = bounding_box(positions);
+        (self.low, self.high) = (low, high);
         let budget = 4.0 * positions.len() as f64 + 65536.0;
         let mut box_ = [low, high];
         let cells_along = |box_: &[[f32; 3]; 2], width: f32, a: usize| -> f64 {
@@ -419,7 +445,7 @@ impl Grid {
         list: &mut Vec<u32>,
         end: &mut usize,
     ) {
-        if self.order.is_empty() {
+        if self.order.is_empty() || self.out_of_reach(at, reach, periods) {
             return;
         }
         let [cx, cy, cz] = self.cell(at);
@@ -445,6 +471,12 @@ impl Grid {
                 }
             }
         }
+    }
+
+    /// Whether a point is too far from all positions to have neighbours: true for most wall samples.
+    #[inline(always)]
+    fn out_of_reach(&self, at: Vec4, reach: f32, periods: &Periods) -> bool {
+        (0..3).any(|a| periods.length[a] == 0.0 && (at[a] + reach < self.low[a] || at[a] - reach > self.high[a]))
     }
 
     /// Slots of the cells `first` to `last` of a row.

@@ -14,10 +14,6 @@ pub struct Own {
     pub index: usize,
     pub position: Vec4,
     pub velocity: Vec4,
-    /// kg.
-    pub mass: f32,
-    /// Acceleration by everything but its neighbours (gravity), m/s².
-    pub external: Vec4,
     /// Pressure as it enters the pair force, Pa (see `behaviours/pressure.rs`).
     pub pressure: f32,
     /// Volume as it enters the pair force, m³.
@@ -52,6 +48,8 @@ pub struct WallPair<S: Simd> {
     pub volume: Lanes<S>,
     /// Velocity of the wall, m/s.
     pub velocity: Lanes3<S>,
+    /// As [`Own::pressure`], Pa.
+    pub pressure: Lanes<S>,
     /// Outward normal of the wall; zero on edges and corners.
     pub normal: Lanes3<S>,
     /// Depth of the sample behind the wall's surface, m.

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::backend::cpu::Rows;
 use crate::behaviours::pressure::{self, pair_terms};
-use crate::behaviours::{Law, PressureState};
+use crate::behaviours::Law;
 use crate::columns::*;
 use crate::integrate;
 use crate::neighbourhood::{MAX_SKIN, Neighbourhood, Periods};
@@ -150,7 +150,7 @@ impl World {
 
         // The column of densities holds density over rest density first; then, if asked, that is divided by its own
         // kernel sum [Lenaerts2009, Eq. 3.5].
-        let mut ratio = particles.take(&DENSITY);
+        let (mut ratio, mut pressure) = (particles.take(&DENSITY), particles.take(&PRESSURE));
         rows(packed, &self.walls, &self.neighbourhood, &self.periods).kernel_sum(&d.density, &mut ratio);
         if d.normalised_density {
             let volume = particles.get(&VOLUME);
@@ -162,27 +162,40 @@ impl World {
             rows(packed, &self.walls, &self.neighbourhood, &self.periods).kernel_sum(&d.density, &mut unity);
             ratio.par_iter_mut().with_min_len(8192).zip(&unity).for_each(|(ratio, unity)| *ratio /= unity);
             packed.unity = unity;
+            packed.place.par_iter_mut().with_min_len(8192).zip(volume).for_each(|(row, &volume)| row.w = volume);
         }
 
         let rest_density: Vec<f32> = self.bodies.iter().map(|body| body.rest_density).collect();
-        particles.update(&PRESSURE, |pressure, particles| {
-            pressure.fill(0.0);
-            let state = PressureState { ratio: &ratio, rest_density: &rest_density, body: particles.get(&BODY) };
-            for resolved in &self.behaviours {
-                resolved.behaviour.pressure(resolved, &state, pressure);
-            }
+        let laws: Vec<_> = self.behaviours.iter().filter_map(|now| now.behaviour.pressure_law(now)).collect();
+        let body = particles.get(&BODY);
+        let pressure_of = |i: usize, ratio: f32| -> f32 {
+            let rest_density = rest_density[body[i] as usize];
+            laws.iter().map(|law| law(i, ratio, rest_density)).sum()
+        };
+        // Wall samples press back with the density that the fluid before them has (see behaviours/pressure.rs).
+        let mut motion = std::mem::take(&mut self.walls.motion);
+        let sums = rows(packed, &self.walls, &self.neighbourhood, &self.periods);
+        motion.par_iter_mut().with_min_len(1024).enumerate().for_each(|(sample, motion)| {
+            let share = self.walls.share[sample];
+            let seen = if share > LEAST_SHARE { sums.kernel_sum_at_wall(&d.density, sample) } else { None };
+            motion.w = seen.map_or(0.0, |(sum, nearest)| {
+                let ratio = sum / share;
+                pair_terms(d.pressure_form, 1.0, pressure_of(nearest, ratio), ratio).1
+            });
         });
+        self.walls.motion = motion;
 
         let (volume, velocity) = (particles.get(&VOLUME), particles.get(&VELOCITY));
-        let (pressure, body) = (particles.get(&PRESSURE), particles.get(&BODY));
-        let pack = (&mut packed.place, &mut packed.motion, &mut ratio).into_par_iter().with_min_len(8192);
-        pack.enumerate().for_each(|(i, (place, motion, density))| {
-            let (volume, term) = pair_terms(d.pressure_form, volume[i], pressure[i], *density);
+        let pack = (&mut packed.place, &mut packed.motion, &mut ratio, &mut pressure).into_par_iter();
+        pack.with_min_len(4096).enumerate().for_each(|(i, (place, motion, density, pressure))| {
+            *pressure = pressure_of(i, *density);
+            let (volume, term) = pair_terms(d.pressure_form, volume[i], *pressure, *density);
             place.w = volume;
             *motion = velocity[i].truncate().extend(term);
             *density *= rest_density[body[i] as usize];
         });
         particles.put(&DENSITY, ratio);
+        particles.put(&PRESSURE, pressure);
     }
 
     /// Stage 4: particle laws and pair laws add up to an acceleration.
@@ -259,6 +272,10 @@ impl World {
         })
     }
 }
+
+/// Wall samples that see less of the fluid than this have no pressure of their own: a particle that gets closer
+/// than a lattice at rest would be would look like a huge density.
+pub(crate) const LEAST_SHARE: f32 = 0.02;
 
 fn rows<'a>(
     packed: &'a Packed,

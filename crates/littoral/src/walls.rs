@@ -17,12 +17,14 @@ use crate::scene::{Dimensions, Domain, Side};
 pub struct Walls {
     /// x, y, z: position, m; w: volume that the sample stands for, m³.
     pub place: Vec<Vec4>,
-    /// x, y, z: velocity of the wall, m/s.
+    /// x, y, z: velocity of the wall, m/s; w: pressure term, Pa, found anew in each step.
     pub motion: Vec<Vec4>,
     /// x, y, z: outward normal, towards the fluid, zero on edges and corners; w: depth behind the surface, m.
     pub face: Vec<Vec4>,
     /// Support radius, m.
     pub support: Vec<f32>,
+    /// Part of the sample's kernel that the fluid fills when it is at rest in front of it.
+    pub share: Vec<f32>,
 }
 
 impl Walls {
@@ -36,7 +38,7 @@ impl Walls {
 
     /// Memory, bytes.
     pub fn bytes(&self) -> usize {
-        self.len() * (3 * 16 + 4)
+        self.len() * (3 * 16 + 4 + 4)
     }
 }
 
@@ -61,6 +63,7 @@ pub fn sample(domain: &Domain, d: &Discretisation) -> Walls {
             let inside = y.side == 0 && z.side == 0;
             for x in xs.iter().filter(|x| !inside || x.side != 0) {
                 walls.push([*x, *y, *z], domain, d);
+                walls.share.push(share([x, y, z], [&xs, &ys, &zs], domain, d));
             }
         }
     }
@@ -88,6 +91,33 @@ impl Walls {
         self.motion.push(Vec3::from_array(fastest.map(|v| v as f32)).extend(0.0));
         self.support.push(d.support);
     }
+}
+
+/// Σ V W over the lattice of a fluid at rest in the box.
+fn share(sample: [&Place; 3], axes: [&[Place]; 3], domain: &Domain, d: &Discretisation) -> f32 {
+    let support = f64::from(d.support);
+    // Distances and lengths of the places within reach, along each axis, to the nearest image.
+    let near = [0, 1, 2].map(|axis| {
+        let period = domain.max[axis] - domain.min[axis];
+        let periodic = domain.sides[axis][0] == Side::Periodic;
+        let distance = |place: &Place| {
+            let x = sample[axis].at - place.at;
+            if periodic { x - period * (x / period).round() } else { x }
+        };
+        let inside = axes[axis].iter().filter(|place| place.side == 0);
+        let rows = inside.map(|place| (distance(place), place.length)).filter(|(x, _)| x.abs() < support);
+        rows.collect::<Vec<_>>()
+    });
+    let mut sum = 0.0;
+    for (z, depth) in &near[2] {
+        for (y, height) in &near[1] {
+            for (x, width) in &near[0] {
+                let r = (x * x + y * y + z * z).sqrt();
+                sum += width * height * depth * f64::from(d.density.w_at(r as f32));
+            }
+        }
+    }
+    sum as f32
 }
 
 fn length(v: &[f64; 3]) -> f64 {

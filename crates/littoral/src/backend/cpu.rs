@@ -59,7 +59,33 @@ impl Rows<'_> {
         sum(total)
     }
 
-    /// Adds the forces of all laws, over mass, to `acceleration`, which holds what acts from outside.
+    /// Σ_j w_j W for a wall sample, over particles alone, and the particle nearest to it; `None` if none is near.
+    pub fn kernel_sum_at_wall(&self, kernel: &Kernel, sample: usize) -> Option<(f32, usize)> {
+        let from = self.walls.place[sample];
+        let list = self.lists.of_wall(sample);
+        let level = Level::new();
+        let mut nearest = (f32::INFINITY, usize::MAX);
+        let sum = dispatch!(level, simd => {
+            let mut total = splat(simd, 0.0);
+            let mut tail = [0; LANES];
+            for b in 0..list.blocks() {
+                let (others, count) = list.block(b, &mut tail);
+                // SAFETY: `check` compared the lists' bounds with the rows.
+                let (at, weight) = unsafe { gather(simd, self.place, others) };
+                let (_, r) = self.separation(simd, from, at, count, kernel.support);
+                total = total + weight * kernel.w(r);
+                for (k, r) in r.to_array().into_iter().enumerate().take(count) {
+                    if r < nearest.0 {
+                        nearest = (r, others[k] as usize);
+                    }
+                }
+            }
+            sum(total)
+        });
+        (nearest.0 < kernel.support).then_some((sum, nearest.1))
+    }
+
+    /// Adds the forces of all laws, over mass, to `acceleration`.
     pub fn add_forces<L: PairLaw>(&self, laws: &[L], mass: &[f32], support: f32, acceleration: &mut [Vec4]) {
         self.check(acceleration.len());
         let level = Level::new();
@@ -71,8 +97,6 @@ impl Rows<'_> {
                         index: i,
                         position: self.place[i],
                         velocity: self.motion[i],
-                        mass: mass[i],
-                        external: *out,
                         pressure: self.motion[i].w,
                         volume: self.place[i].w,
                     };
@@ -103,7 +127,7 @@ impl Rows<'_> {
         for b in 0..list.blocks() {
             let (others, count) = list.block(b, &mut tail);
             // SAFETY: as above.
-            let ((at, volume), (velocity, _), (normal, depth)) = unsafe {
+            let ((at, volume), (velocity, pressure), (normal, depth)) = unsafe {
                 (
                     gather(simd, &self.walls.place, others),
                     gather(simd, &self.walls.motion, others),
@@ -111,7 +135,7 @@ impl Rows<'_> {
                 )
             };
             let (x, r) = self.separation(simd, own.position, at, count, support);
-            let wall = WallPair { simd, x, r, volume, velocity, normal, depth };
+            let wall = WallPair { simd, x, r, volume, velocity, pressure, normal, depth };
             for law in laws {
                 total = total + law.wall_force(own, &wall);
             }

@@ -2,10 +2,9 @@
 
 use crate::backend::wgsl::Wgsl;
 use crate::behaviour::{Default, Kind, Property, Schema, Unit};
-use crate::behaviours::{Behaviour, LimitState, PressureState};
+use crate::behaviours::{Behaviour, LimitState, PressureLaw};
 use crate::resolve::Resolved;
 use crate::timestep::{Limit, Limits};
-use rayon::prelude::*;
 
 pub static SCHEMA: Schema = Schema {
     name: "gas",
@@ -43,14 +42,13 @@ impl Behaviour for Gas {
         true
     }
 
-    fn pressure(&self, now: &Resolved, state: &PressureState, pressure: &mut [f32]) {
+    fn pressure_law<'a>(&self, now: &'a Resolved) -> Option<PressureLaw<'a>> {
         let stiffness = now.weighted("stiffness").coefficient();
         let tension = now.field("tension").coefficient();
-        pressure.par_iter_mut().with_min_len(4096).enumerate().for_each(|(i, p)| {
-            let rest = state.rest_density[state.body[i] as usize];
-            let share = stiffness.at(i) * rest * (state.ratio[i] - 1.0);
-            *p += if tension.at(i) == 0.0 { share.max(0.0) } else { share };
-        });
+        Some(Box::new(move |i, ratio, rest_density| {
+            let share = stiffness.at(i) * rest_density * (ratio - 1.0);
+            if tension.at(i) == 0.0 { share.max(0.0) } else { share }
+        }))
     }
 
     fn limit(&self, now: &Resolved, state: &LimitState, limits: &mut Limits) {

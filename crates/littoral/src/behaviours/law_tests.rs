@@ -29,8 +29,6 @@ fn force(law: &Law, a: Row, b: Row) -> [f32; 3] {
         index: 0,
         position: a.position,
         velocity: a.velocity,
-        mass: 1.0,
-        external: Vec4::ZERO,
         pressure: a.pressure,
         volume: a.volume,
     };

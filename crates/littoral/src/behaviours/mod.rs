@@ -48,10 +48,12 @@ pair_laws! {
 pub trait Behaviour: Sync {
     fn schema(&self) -> &'static Schema;
 
-    /// Stage 3: adds to the pressure, Pa, of each particle, given its density over its rest density.
-    fn pressure(&self, _now: &Resolved, _state: &PressureState, _pressure: &mut [f32]) {}
+    /// Stage 3: a pressure that follows from the density.
+    fn pressure_law<'a>(&self, _now: &'a Resolved) -> Option<PressureLaw<'a>> {
+        None
+    }
 
-    /// Whether [`Behaviour::pressure`] does anything: density and pressure forces are needed only then.
+    /// Whether there is a [`Behaviour::pressure_law`]: density and pressure forces are needed only then.
     fn has_pressure(&self) -> bool {
         false
     }
@@ -73,14 +75,8 @@ pub trait Behaviour: Sync {
     fn limit(&self, _now: &Resolved, _state: &LimitState, _limits: &mut Limits) {}
 }
 
-/// What pressure is made of.
-pub struct PressureState<'a> {
-    /// Density over rest density.
-    pub ratio: &'a [f32],
-    /// ρ₀ of each body now, kg/m³.
-    pub rest_density: &'a [f32],
-    pub body: &'a [u32],
-}
+/// Pressure, Pa, that the law of particle i makes of a density over the rest density, and of that, kg/m³.
+pub type PressureLaw<'a> = Box<dyn Fn(usize, f32, f32) -> f32 + Sync + 'a>;
 
 /// What time-step limits are made of.
 pub struct LimitState<'a> {

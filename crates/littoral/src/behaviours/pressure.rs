@@ -10,10 +10,12 @@
 //! Σ V_j p_i ∇W vanishes inside the fluid, so only p_j carries the gradient, and it must carry all of it. A
 //! hydrostatic column shows it: with the ½, the pressure at its foot is twice the weight above.
 //!
-//! A wall has no pressure of its own. Behind it the field of the particle it touches goes on, as it would in a
-//! fluid at rest: p_b = p_i + ρ_i g·(x_b − x_i) [Adami2012, Eq. 27]. With p_b = p_i alone, particles beside an
-//! upright wall would feel only part of the vertical gradient, and a narrow tank would carry up to 8 % too much
-//! pressure. A wall never pulls, and pushes only what presses against it.
+//! A wall sample has a pressure of its own: that of the fluid before it, from the density that the fluid has as
+//! seen from the sample, δ_b = Σ_j V_j W_bj / s_b, where s_b is the same sum for a fluid at rest. The force is
+//! −V_i V_b (P_i + P_b) ∇W: exactly what follows from giving each sample the energy V_b s_b e(δ_b). It pushes as
+//! much as a fluid behind the wall would, and cannot heat the fluid. (The customary P_b = P_i is the gradient of
+//! no energy: a tank of water at rest boiled within a second. P_b = 0 is, but then a narrow tank carried 20 %
+//! too much pressure.) A wall never pulls, as its pressure law does not.
 
 use crate::discretisation::Discretisation;
 use crate::kernels::Kernel;
@@ -53,12 +55,7 @@ impl PairLaw for Law {
 
     #[inline(always)]
     fn wall_force<S: Simd>(&self, own: &Own, wall: &WallPair<S>) -> Lanes3<S> {
-        let zero = splat(wall.simd, 0.0);
-        let weight = own.external * (own.mass / own.volume);
-        let fall = wall.x.dot(Lanes3::splat(wall.simd, weight.truncate().into()));
-        let mirrored = (splat(wall.simd, own.pressure) - fall).max(zero);
-        let pressed = if own.pressure > 0.0 { mirrored } else { zero };
-        let strength = (pressed + own.pressure) * wall.volume * -own.volume;
+        let strength = (wall.pressure + own.pressure) * wall.volume * -own.volume;
         wall.x * (strength * self.kernel.gradient_over_r(wall.r))
     }
 }

@@ -5,9 +5,7 @@ fn pressure_force(own: Own, other: Other, x: vec3f, r: f32) -> vec3f {
 }
 
 fn pressure_wall_force(own: Own, wall: Wall, x: vec3f, r: f32) -> vec3f {
-    let fall = dot(x, own.outer) * (own.mass / own.volume);
-    let pressed = select(0.0, max(own.pressure - fall, 0.0), own.pressure > 0.0);
-    let strength = (pressed + own.pressure) * wall.volume * -own.volume;
+    let strength = (wall.pressure + own.pressure) * wall.volume * -own.volume;
     return x * (strength * pressure_gradient_over_r(r));
 }
 

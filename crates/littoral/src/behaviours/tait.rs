@@ -2,10 +2,9 @@
 
 use crate::backend::wgsl::Wgsl;
 use crate::behaviour::{Default, Kind, Property, Schema, Unit};
-use crate::behaviours::{Behaviour, LimitState, PressureState};
+use crate::behaviours::{Behaviour, LimitState, PressureLaw};
 use crate::resolve::Resolved;
 use crate::timestep::{Limit, Limits};
-use rayon::prelude::*;
 
 pub static SCHEMA: Schema = Schema {
     name: "tait",
@@ -53,21 +52,20 @@ impl Behaviour for Tait {
         true
     }
 
-    fn pressure(&self, now: &Resolved, state: &PressureState, pressure: &mut [f32]) {
+    fn pressure_law<'a>(&self, now: &'a Resolved) -> Option<PressureLaw<'a>> {
         let weight = now.weight().coefficient();
         let speed = now.field("sound_speed").coefficient();
         let exponent = now.field("exponent").coefficient();
         let tension = now.field("tension").coefficient();
         let background = now.field("background").coefficient();
-        pressure.par_iter_mut().with_min_len(4096).enumerate().for_each(|(i, p)| {
-            let rest = state.rest_density[state.body[i] as usize];
-            let stiffness = rest * speed.at(i) * speed.at(i);
-            let mut share = stiffness * law(state.ratio[i], exponent.at(i));
+        Some(Box::new(move |i, ratio, rest_density| {
+            let stiffness = rest_density * speed.at(i) * speed.at(i);
+            let mut share = stiffness * law(ratio, exponent.at(i));
             if tension.at(i) == 0.0 {
                 share = share.max(0.0);
             }
-            *p += weight.at(i) * (share + stiffness * background.at(i));
-        });
+            weight.at(i) * (share + stiffness * background.at(i))
+        }))
     }
 
     fn limit(&self, now: &Resolved, state: &LimitState, limits: &mut Limits) {

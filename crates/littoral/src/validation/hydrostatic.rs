@@ -16,9 +16,9 @@ pub static HYDROSTATIC_COLUMN: Validation = Validation {
 };
 
 fn column(dimensions: usize, form: &str, tamper: &Tamper) -> Result<Vec<Check>, StepError> {
-    let (spacing, corner) = if dimensions == 2 { (0.02, "[0.5, 1.0]") } else { (0.05, "[0.4, 1.0, 0.4]") };
+    let (spacing, corner) = if dimensions == 2 { (0.02, "[0.5, 1.0]") } else { (0.025, "[0.25, 1.0, 0.25]") };
     let zero = if dimensions == 2 { "[0, 0]" } else { "[0, 0, 0]" };
-    let top = if dimensions == 2 { "[0.5, 1.2]" } else { "[0.4, 1.2, 0.4]" };
+    let top = if dimensions == 2 { "[0.5, 1.2]" } else { "[0.25, 1.2, 0.25]" };
     let text = format!(
         r#"
         dimensions = {dimensions}

@@ -103,11 +103,10 @@ mod tests {
     /// The cheap ones, in earnest and with a law turned around; `littoral validate` runs them all.
     #[test]
     fn a_flipped_sign_is_noticed() {
-        let cases: [(&Validation, &'static str); 5] = [
+        let cases: [(&Validation, &'static str); 4] = [
             (&free_fall::FREE_FALL, "gravity"),
             (&hydrostatic::HYDROSTATIC_COLUMN, "tait"),
             (&shear::POISEUILLE, "viscosity"),
-            (&shear::POISEUILLE_ARTIFICIAL, "artificial-viscosity"),
             (&drop::DROP_OSCILLATION, "cohesion"),
         ];
         for (validation, behaviour) in cases {

@@ -67,6 +67,9 @@ pub(super) struct WallBuffers {
     pub place: wgpu::Buffer,
     pub motion: wgpu::Buffer,
     pub face: wgpu::Buffer,
+    pub share: wgpu::Buffer,
+    /// Pressure terms, found anew in each step.
+    pub pressure: wgpu::Buffer,
 }
 
 /// Bytes of a particle in the columns that are read back: three rows of four, density and pressure.
@@ -123,7 +126,7 @@ impl Buffers {
             tables: device.filled("tables", &program.tables, Use::STORAGE),
             clock: device.buffer("clock", clock_bytes, Use::COPY_SRC | Use::COPY_DST),
             extremes: device.buffer("extremes", 16, Use::COPY_DST),
-            groups: device.buffer("groups", 32, Use::INDIRECT),
+            groups: device.buffer("groups", 48, Use::INDIRECT),
             columns_read: readable("columns, read", (COLUMN_BYTES * n).max(16)),
             clock_read: readable("clock, read", clock_bytes),
         };
@@ -148,7 +151,7 @@ impl Buffers {
         let lists =
             [&self.list_lengths, &self.list_entries, &self.counts, &self.sums, &self.starts, &self.buckets];
         let w = &self.walls;
-        let walls = [&w.starts, &w.place, &w.motion, &w.face];
+        let walls = [&w.starts, &w.place, &w.motion, &w.face, &w.share, &w.pressure];
         let all = columns.into_iter().chain(moved).chain(sorted).chain(lists).chain(walls);
         all.map(wgpu::Buffer::size).sum::<u64>() + self.columns_read.size()
     }
@@ -180,6 +183,8 @@ impl WallBuffers {
                 place: nothing("wall place"),
                 motion: nothing("wall motion"),
                 face: nothing("wall face"),
+                share: nothing("wall share"),
+                pressure: nothing("wall pressure"),
             };
         }
         let filed =
@@ -190,6 +195,8 @@ impl WallBuffers {
             place: storage("wall place", &filed.place),
             motion: storage("wall motion", &filed.motion),
             face: storage("wall face", &filed.face),
+            share: device.filled("wall share", &filed.share, Use::STORAGE),
+            pressure: device.buffer("wall pressure", 4 * world.walls.len() as u64, Use::empty()),
         }
     }
 }

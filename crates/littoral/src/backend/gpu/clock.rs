@@ -34,6 +34,7 @@ pub(super) struct ClockRow {
     pub unused: u32,
     pub particle_groups: [u32; 2],
     pub cell_groups: [u32; 2],
+    pub wall_groups: [u32; 2],
     pub bound: [u32; 16],
 }
 

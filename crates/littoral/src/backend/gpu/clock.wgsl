@@ -4,8 +4,8 @@
 
 @group(0) @binding(0) var<storage, read_write> clock: Clock;
 @group(0) @binding(1) var<storage, read_write> extremes: Extremes;
-// Workgroups of kernels over particles, and over cells.
-@group(0) @binding(2) var<storage, read_write> groups: array<u32, 8>;
+// Workgroups of kernels over particles, over cells, and over wall samples.
+@group(0) @binding(2) var<storage, read_write> groups: array<u32, 12>;
 
 // The numbers of timestep.rs.
 const limit_fixed = 0u;
@@ -101,6 +101,9 @@ fn proceed() {
     groups[4] = clock.cell_groups.x * on;
     groups[5] = clock.cell_groups.y * on;
     groups[6] = on;
+    groups[8] = clock.wall_groups.x * on;
+    groups[9] = clock.wall_groups.y * on;
+    groups[10] = on;
 }
 
 @compute @workgroup_size(1)

@@ -27,9 +27,10 @@ struct Clock {
     caught: u32,
     // 1: no longer finite; 2: the step is too small.
     trouble: u32,
-    // Workgroups of a kernel over particles, and over cells.
+    // Workgroups of a kernel over particles, over cells, and over wall samples.
     particle_groups: vec2u,
     cell_groups: vec2u,
+    wall_groups: vec2u,
     // Steps that each limit bound.
     bound: array<u32, 16>,
 }

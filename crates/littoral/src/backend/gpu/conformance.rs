@@ -8,7 +8,7 @@ use glam::{Vec3, Vec4};
 use super::device::{Device, Kernel, read, write};
 use super::program::{Program, scaled_kernel};
 use crate::behaviours::pressure;
-use crate::behaviours::{Law, PressureState};
+use crate::behaviours::Law;
 use crate::columns::{BODY, VELOCITY};
 use crate::kernels;
 use crate::pair::{Own, Pair, PairLaw, WallPair};
@@ -167,8 +167,6 @@ struct Rows {
     j: usize,
     own_velocity: Vec3,
     velocity: Vec3,
-    mass: f32,
-    outer: Vec3,
     own_pressure: f32,
     pressure: f32,
     own_volume: f32,
@@ -186,7 +184,7 @@ impl Rows {
             let v = Vec3::new(next() - 0.5, next() - 0.5, if flat { 0.0 } else { next() - 0.5 });
             v * 2.0 * scale
         };
-        let (own_velocity, velocity, outer) = (vector(1.0), vector(1.0), vector(10.0));
+        let (own_velocity, velocity) = (vector(1.0), vector(1.0));
         // Not on top of each other, where direction is noise, nor at the edge, where nothing is left of W.
         let x = vector(1.0).try_normalize().unwrap_or(Vec3::X);
         let x = x * (0.1 + 0.8 * next()) * d.support;
@@ -202,8 +200,6 @@ impl Rows {
             j: (next() * count) as usize,
             own_velocity,
             velocity,
-            mass: 0.01 * (1.0 + next()),
-            outer,
             own_pressure: 3000.0 * (next() - 0.3),
             pressure: 3000.0 * (next() - 0.3),
             own_volume: 1e-5 * (1.0 + next()),
@@ -214,15 +210,13 @@ impl Rows {
         }
     }
 
-    fn pack(&self, bodies: &[u32]) -> [Vec4; 7] {
+    fn pack(&self, bodies: &[u32]) -> [Vec4; 5] {
         [
             self.own_velocity.extend(self.own_pressure),
-            Vec4::new(self.mass, self.own_volume, bodies[self.i] as f32, bodies[self.j] as f32),
-            self.outer.extend(self.depth),
+            Vec4::new(self.depth, self.own_volume, bodies[self.i] as f32, bodies[self.j] as f32),
             self.velocity.extend(self.pressure),
             self.x.extend(self.volume),
             self.normal.extend(0.0),
-            Vec4::ZERO,
         ]
     }
 
@@ -232,8 +226,6 @@ impl Rows {
             index: self.i,
             position: Vec4::ZERO,
             velocity: self.own_velocity.extend(0.0),
-            mass: self.mass,
-            external: self.outer.extend(0.0),
             pressure: self.own_pressure,
             volume: self.own_volume,
         };
@@ -244,7 +236,8 @@ impl Rows {
             let velocity = Lanes3::splat(simd, self.velocity.into());
             let force = if wall {
                 let normal = Lanes3::splat(simd, self.normal.into());
-                law.wall_force(&own, &WallPair { simd, x, r, volume, velocity, normal, depth: splat(simd, self.depth) })
+                let (pressure, depth) = (splat(simd, self.pressure), splat(simd, self.depth));
+                law.wall_force(&own, &WallPair { simd, x, r, volume, velocity, pressure, normal, depth })
             } else {
                 let others = &[self.j as u32; LANES];
                 law.force(&own, &Pair { simd, others, x, r, volume, velocity, pressure: splat(simd, self.pressure) })
@@ -258,13 +251,12 @@ impl Rows {
 fn law_text(program: &Program, call: &str) -> String {
     let text = format!(
         "fn row(i: u32) -> vec4f {{
-            let at = 7u * i;
-            let a = input[at]; let b = input[at + 1u]; let c = input[at + 2u];
-            let d = input[at + 3u]; let e = input[at + 4u];
-            let own = Own(0u, vec3f(), a.xyz, b.x, c.xyz, a.w, b.y, u32(b.z));
-            let other = Other(d.xyz, d.w, e.w, u32(b.w));
-            let wall = Wall(d.xyz, input[at + 5u].xyz, c.w, e.w);
-            let x = e.xyz;
+            let at = 5u * i;
+            let a = input[at]; let b = input[at + 1u]; let c = input[at + 2u]; let d = input[at + 3u];
+            let own = Own(0u, vec3f(), a.xyz, a.w, b.y, u32(b.z));
+            let other = Other(c.xyz, c.w, d.w, u32(b.w));
+            let wall = Wall(c.xyz, input[at + 4u].xyz, b.x, d.w, c.w);
+            let x = d.xyz;
             let r = length(x);
             return vec4f({call}, 0.0);
         }}"
@@ -323,11 +315,14 @@ fn pressures_and_accelerations_agree() {
     let ratio: Vec<f32> = (0..world.particles.len()).map(|_| 0.9 + 0.2 * next()).collect();
     let body = world.particles.get(&BODY);
     let rest_density: Vec<f32> = world.bodies.iter().map(|body| body.rest_density).collect();
-    let state = PressureState { ratio: &ratio, rest_density: &rest_density, body };
     let mut pressure = vec![0.0; ratio.len()];
     let mut acceleration = vec![Vec4::ZERO; ratio.len()];
     for now in &world.behaviours {
-        now.behaviour.pressure(now, &state, &mut pressure);
+        if let Some(law) = now.behaviour.pressure_law(now) {
+            for (i, pressure) in pressure.iter_mut().enumerate() {
+                *pressure += law(i, ratio[i], rest_density[body[i] as usize]);
+            }
+        }
         now.behaviour.accelerate(now, &world.particles, &mut acceleration);
     }
     let text = "fn row(i: u32) -> vec4f {

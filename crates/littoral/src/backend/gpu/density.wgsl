@@ -34,7 +34,7 @@ fn found(own: Own, j: u32) {
 }
 
 fn point(i: u32, at: vec3f) -> Own {
-    return Own(i, at, vec3f(0.0), 0.0, vec3f(0.0), 0.0, 0.0, 0u);
+    return Own(i, at, vec3f(0.0), 0.0, 0.0, 0u);
 }
 
 fn write_state(i: u32, row: vec4f, ratio: f32) {

@@ -24,7 +24,7 @@ fn visit(own: Own, j: u32, row: vec4f, x: vec3f, r: f32) -> vec3f {
 
 fn visit_wall(own: Own, j: u32, row: vec4f, x: vec3f, r: f32) -> vec3f {
     let face = wall_face[j];
-    let wall = Wall(wall_motion[j].xyz, face.xyz, face.w, row.w);
+    let wall = Wall(wall_motion[j].xyz, face.xyz, face.w, row.w, wall_pressure[j]);
     return wall_force(own, wall, x, r);
 }
 
@@ -54,7 +54,7 @@ fn force(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) l
         let body = body_of(i);
         let mass = rest_density(body) * place[i].w;
         var a = acceleration_of(body, motion[i].xyz);
-        let own = Own(i, row.xyz, motion[i].xyz, mass, a, motion[i].w, row.w, body);
+        let own = Own(i, row.xyz, motion[i].xyz, motion[i].w, row.w, body);
         if pair_laws {
             a += (neighbours_of(own) + sweep_walls(own)) / mass;
         }

@@ -118,6 +118,7 @@ pub(super) struct FiledWalls {
     pub place: Vec<Vec4>,
     pub motion: Vec<Vec4>,
     pub face: Vec<Vec4>,
+    pub share: Vec<f32>,
 }
 
 const NEAR_WALL: u32 = 1 << 31;
@@ -139,7 +140,8 @@ impl FiledWalls {
         mark_neighbours(&grid, periods, &mut starts);
         let sorted = |rows: &[Vec4]| order.iter().map(|&i| rows[i as usize]).collect();
         let (place, motion, face) = (sorted(&walls.place), sorted(&walls.motion), sorted(&walls.face));
-        FiledWalls { grid, starts, place, motion, face }
+        let share = order.iter().map(|&i| walls.share[i as usize]).collect();
+        FiledWalls { grid, starts, place, motion, face, share }
     }
 }
 

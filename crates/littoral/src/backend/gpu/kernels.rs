@@ -9,6 +9,7 @@ use super::program::Program;
 pub(super) enum Over {
     Particles,
     Cells,
+    Walls,
     /// One thread, always.
     Once,
 }
@@ -31,6 +32,7 @@ impl Kernels {
         match over {
             Over::Particles => kernel.run_indirect(pass, groups, 0),
             Over::Cells => kernel.run_indirect(pass, groups, 16),
+            Over::Walls => kernel.run_indirect(pass, groups, 32),
             Over::Once => kernel.run(pass, [1, 1]),
         }
     }
@@ -46,6 +48,7 @@ impl Kernels {
             read(&b.walls.place),
             read(&b.walls.motion),
             read(&b.walls.face),
+            read(&b.walls.pressure),
         ];
         let mut step: Vec<(Kernel, Over)> = Vec::new();
 
@@ -110,6 +113,21 @@ impl Kernels {
                 let groups: [&[_]; 4] = [&swept(&b.thinned), &own(&b.terms, &b.place), &walls, &tables];
                 step.push((Kernel::new(device, "normalise", &module, &groups), Over::Particles));
             }
+        }
+
+        if program.has_pressure && program.walls {
+            let module = device.module("wall pressure", &program.sweeping(&[include_str!("wall_pressure.wgsl")]));
+            let swept = [
+                uniform(&b.grid),
+                read(&b.starts),
+                read(&b.place),
+                write(&b.list_lengths),
+                write(&b.list_entries),
+            ];
+            let own = [read(&b.tags), read(&b.walls.share), write(&b.walls.pressure)];
+            // Without the last one, which is written here.
+            let groups: [&[_]; 4] = [&swept, &own, &walls[..5], &tables];
+            step.push((Kernel::new(device, "press", &module, &groups), Over::Walls));
         }
 
         // Stages 4 to 7.

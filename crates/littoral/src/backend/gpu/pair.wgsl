@@ -5,9 +5,6 @@ struct Own {
     index: u32,
     position: vec3f,
     velocity: vec3f,
-    mass: f32,
-    // Acceleration by everything but its neighbours.
-    outer: vec3f,
     // Pressure and volume as they enter the pair force.
     pressure: f32,
     volume: f32,
@@ -30,6 +27,7 @@ struct Wall {
     // Behind the surface, m.
     depth: f32,
     volume: f32,
+    pressure: f32,
 }
 
 // How strongly a wall holds the fluid beside it; see WallFriction in viscosity.rs.

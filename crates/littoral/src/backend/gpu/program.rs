@@ -12,6 +12,7 @@ use crate::backend::wgsl::{Wgsl, number};
 use crate::behaviours::LimitState;
 use crate::kernels::Kernel;
 use crate::scene::{Dimensions, Domain, IntegratorName, KernelName, PressureForm, Side};
+use crate::step::LEAST_SHARE;
 use crate::timestep::{Limit, Limits};
 use crate::world::World;
 
@@ -87,7 +88,8 @@ impl Program {
         } else {
             "fn sweep_walls(own: Own) -> Sum { return Sum(); }\n\
              @group(2) @binding(3) var<storage, read> wall_motion: array<vec4f>;\n\
-             @group(2) @binding(4) var<storage, read> wall_face: array<vec4f>;\n"
+             @group(2) @binding(4) var<storage, read> wall_face: array<vec4f>;\n\
+             @group(2) @binding(5) var<storage, read> wall_pressure: array<f32>;\n"
         };
         self.text(&[
             include_str!("grid.wgsl"),
@@ -140,6 +142,8 @@ impl Program {
         constant("normalised", self.normalised.to_string());
         constant("pressure_by_sum", self.by_sum.to_string());
         constant("verlet", self.verlet.to_string());
+        constant("wall_count", format!("{}u", world.walls.len()));
+        constant("least_share", number(LEAST_SHARE));
         constant("wall_hold", number(1.0 - d.slip));
         constant("wall_closest", number(0.25 * d.spacing));
     }

@@ -185,6 +185,7 @@ impl GpuWorld {
         self.device.queue.write_buffer(&self.buffers.grid, 0, bytemuck::bytes_of(&grid));
         self.clock.cell_groups = folded(grid.blocks);
         self.clock.particle_groups = folded((self.count as u32).div_ceil(GROUP_SIZE));
+        self.clock.wall_groups = folded((world.walls.len() as u32).div_ceil(GROUP_SIZE));
 
         let mut encoder = self.encoder();
         encoder.clear_buffer(&self.buffers.counts, 0, None);
@@ -208,6 +209,7 @@ impl GpuWorld {
             match over {
                 Over::Particles => kernel.run(&mut pass, self.clock.particle_groups),
                 Over::Cells => kernel.run(&mut pass, self.clock.cell_groups),
+                Over::Walls => kernel.run(&mut pass, self.clock.wall_groups),
                 Over::Once => {}
             }
         }
@@ -220,6 +222,7 @@ impl GpuWorld {
         self.clock = ClockRow {
             particle_groups: self.clock.particle_groups,
             cell_groups: self.clock.cell_groups,
+            wall_groups: self.clock.wall_groups,
             ..clock
         };
         self.device.queue.write_buffer(&self.buffers.clock, 0, bytemuck::bytes_of(&self.clock));

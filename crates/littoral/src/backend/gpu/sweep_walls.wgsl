@@ -6,6 +6,7 @@
 @group(2) @binding(2) var<storage, read> wall_place: array<vec4f>;
 @group(2) @binding(3) var<storage, read> wall_motion: array<vec4f>;
 @group(2) @binding(4) var<storage, read> wall_face: array<vec4f>;
+@group(2) @binding(5) var<storage, read> wall_pressure: array<f32>;
 
 const near_wall = 0x80000000u;
 
