@@ -180,7 +180,7 @@ impl Progress {
             Outcome::Stopped => "stopped",
         };
         let mut lines = format!(
-            "{how} at frame {} in {}: {} steps, {:.2} million particle·steps/s, {} a particle\n",
+            "{how} at frame {} in {}: {} steps, {:.2} million particle·steps/s, {} a particle with its neighbours\n",
             self.frame,
             text::duration(elapsed),
             text::count(report.steps),
@@ -244,13 +244,12 @@ fn introduction(simulation: &Simulation) -> String {
         0.0 => String::new(),
         emitted => format!(" (about {} more from jets)", text::about(emitted)),
     };
-    let memory = plan.bytes / (plan.particles + plan.emitted).max(1.0);
-    let mut lines = format!("{}\n", scene.title);
+        let mut lines = format!("{}\n", scene.title);
     lines += &format!(
-        "  {particles} particles{more}, {} wall samples, about {} a particle ({})\n",
+        "  {particles} particles{more}, {} wall samples, {} in all: about {} a particle with its neighbours\n",
         text::count(world.walls.len() as u64),
-        text::bytes(memory),
         text::bytes(plan.bytes),
+        text::bytes(plan.bytes_per_particle),
     );
     lines += &format!(
         "  time step {:.2e} s ({}); about {:.1e} s at the fastest, {} steps\n",

@@ -20,6 +20,7 @@ use glam::Vec4;
 use rayon::prelude::*;
 
 use crate::simd::*;
+use crate::walls::Walls;
 
 /// Lengths after which space repeats, m; zero along axes where it does not.
 #[derive(Clone, Copy, Debug, Default)]
@@ -63,7 +64,8 @@ pub struct Neighbourhood {
     walls: Grid,
     walls_filed: bool,
     chunks: Vec<Chunk>,
-    /// Lists of the wall samples: their neighbours among the particles.
+    /// Wall samples that press back and have particles nearby, and the lists of those particles.
+    near_walls: Vec<u32>,
     wall_chunks: Vec<Chunk>,
     len: usize,
     wall_count: usize,
@@ -78,6 +80,9 @@ pub struct Neighbourhood {
 
 /// Particles in a chunk of lists: enough to keep a thread busy for some 100 µs.
 const CHUNK: usize = 1024;
+
+/// Entries that a chunk's lists grow by.
+const ROOM: usize = 1024;
 
 #[derive(Default)]
 struct Chunk {
@@ -151,6 +156,7 @@ impl Default for Neighbourhood {
             walls: Grid::default(),
             walls_filed: false,
             chunks: Vec::new(),
+            near_walls: Vec::new(),
             wall_chunks: Vec::new(),
             len: 0,
             wall_count: 0,
@@ -194,10 +200,10 @@ impl Neighbourhood {
         &mut self,
         positions: &[Vec4],
         support: &[f32],
-        wall_places: &[Vec4],
-        wall_support: &[f32],
+        walls: &Walls,
         periods: &Periods,
     ) {
+        let (wall_places, wall_support) = (&walls.place[..], &walls.support[..]);
         if !self.walls_filed {
             // The skin of the walls' grid is the largest one in use, so that it need not be filed again.
             self.walls.file(wall_places, wall_support, 1.0 + MAX_SKIN, periods);
@@ -209,21 +215,28 @@ impl Neighbourhood {
         self.len = positions.len();
         self.wall_count = wall_places.len();
         let stretch = 1.0 + self.skin;
-        let (particles, walls) = (&self.particles, &self.walls);
+        let (particles, wall_grid) = (&self.particles, &self.walls);
         self.chunks.resize_with(positions.len().div_ceil(CHUNK), Chunk::default);
         let level = Level::new();
         self.chunks.par_iter_mut().enumerate().for_each(|(c, chunk)| {
             let range = c * CHUNK..((c + 1) * CHUNK).min(positions.len());
+            let points = range.map(|i| (positions[i], support[i]));
             dispatch!(level, simd => {
-                chunk.fill(simd, range, positions, support, stretch, &[particles, walls], periods);
+                chunk.fill(simd, points, stretch, &[particles, wall_grid], periods);
             });
         });
-        self.wall_chunks.resize_with(wall_places.len().div_ceil(CHUNK), Chunk::default);
-        self.wall_chunks.par_iter_mut().enumerate().for_each(|(c, chunk)| {
-            let range = c * CHUNK..((c + 1) * CHUNK).min(wall_places.len());
-            dispatch!(level, simd => {
-                chunk.fill(simd, range, wall_places, wall_support, stretch, &[particles], periods);
-            });
+        let point = |sample: u32| (wall_places[sample as usize], wall_support[sample as usize]);
+        let near = |&sample: &u32| {
+            let (at, support) = point(sample);
+            !particles.order.is_empty() && !particles.out_of_reach(at, support * stretch, periods)
+        };
+        self.near_walls.clear();
+        self.near_walls.extend(walls.pressing.iter().copied().filter(near));
+        let near_walls = &self.near_walls;
+        self.wall_chunks.resize_with(near_walls.len().div_ceil(CHUNK), Chunk::default);
+        self.wall_chunks.par_iter_mut().zip(near_walls.par_chunks(CHUNK)).for_each(|(chunk, samples)| {
+            let points = samples.iter().map(|&sample| point(sample));
+            dispatch!(level, simd => chunk.fill(simd, points, stretch, &[particles], periods));
         });
         let shortest = support.par_iter().with_min_len(65536).copied().reduce(|| f32::INFINITY, f32::min);
         // Two particles may approach each other, so each may use half of the skin.
@@ -242,10 +255,15 @@ impl Neighbourhood {
         self.list(i, 1)
     }
 
-    /// Neighbours of a wall sample among the particles.
+    /// Wall samples that press back and may have particles nearby.
+    pub fn near_walls(&self) -> &[u32] {
+        &self.near_walls
+    }
+
+    /// Neighbours among the particles of the k-th of [`Neighbourhood::near_walls`].
     #[inline(always)]
-    pub fn of_wall(&self, sample: usize) -> List<'_> {
-        self.wall_chunks[sample / CHUNK].list(sample % CHUNK)
+    pub fn of_near_wall(&self, k: usize) -> List<'_> {
+        self.wall_chunks[k / CHUNK].list(k % CHUNK)
     }
 
     #[inline(always)]
@@ -263,11 +281,15 @@ impl Neighbourhood {
         self.chunks.iter().map(|c| c.starts.last().map_or(0, |&end| end as usize)).sum()
     }
 
-    /// Memory of lists and cells, bytes.
-    pub fn bytes(&self) -> usize {
-        let chunks = self.chunks.iter().chain(&self.wall_chunks);
-        let lists: usize = chunks.map(|c| 4 * (c.list.capacity() + c.starts.capacity())).sum();
-        lists + self.particles.bytes() + self.walls.bytes()
+    /// Memory of the particles' lists and cells, bytes.
+    pub fn particle_bytes(&self) -> usize {
+        self.chunks.iter().map(Chunk::bytes).sum::<usize>() + self.particles.bytes()
+    }
+
+    /// The same for the wall samples.
+    pub fn wall_bytes(&self) -> usize {
+        let lists: usize = self.wall_chunks.iter().map(Chunk::bytes).sum();
+        lists + 4 * self.near_walls.capacity() + self.walls.bytes()
     }
 }
 
@@ -276,6 +298,10 @@ impl Neighbourhood {
 pub const MAX_SKIN: f32 = 0.2;
 
 impl Chunk {
+    fn bytes(&self) -> usize {
+        4 * (self.list.capacity() + self.starts.capacity())
+    }
+
     #[inline(always)]
     fn list(&self, at: usize) -> List<'_> {
         let (start, end) = (self.starts[at] as usize, self.starts[at + 1] as usize);
@@ -283,13 +309,10 @@ impl Chunk {
     }
 
     #[inline(always)]
-    #[allow(clippy::too_many_arguments)] // the whole search in one call, so that it is compiled as one
     fn fill<S: Simd>(
         &mut self,
         simd: S,
-        range: std::ops::Range<usize>,
-        positions: &[Vec4],
-        support: &[f32],
+        points: impl Iterator<Item = (Vec4, f32)>,
         stretch: f32,
         grids: &[&Grid],
         periods: &Periods,
@@ -297,12 +320,12 @@ impl Chunk {
         let mut end = 0;
         self.starts.clear();
         self.starts.push(0);
-        for i in range {
+        for (at, support) in points {
             for grid in grids {
                 grid.neighbours(
                     simd,
-                    positions[i],
-                    support[i] * stretch,
+                    at,
+                    support * stretch,
                     stretch,
                     periods,
                     &mut self.list,
@@ -314,9 +337,9 @@ impl Chunk {
         // Blocks are read whole: keep a block of valid entries behind the last one.
         self.list.truncate(end);
         self.list.resize(end + LANES, 0);
-        // Vectors grow by doubling: give back what a list will hardly need.
-        if self.list.capacity() > end + end / 8 {
-            self.list.shrink_to(end + end / 16);
+        // Give back what a list will hardly need again.
+        if self.list.capacity() > end + end / 4 + ROOM {
+            self.list.shrink_to(end + ROOM);
         }
     }
 }
@@ -514,6 +537,10 @@ impl Grid {
         let own = splat(simd, reach);
         let room = *end + slots.len() + LANES;
         if list.len() < room {
+            // By small amounts, not by doubling: lists are most of the memory of a run.
+            if list.capacity() < room {
+                list.reserve_exact(room + ROOM - list.len());
+            }
             list.resize(room, 0);
         }
         let mut slot = slots.start;
@@ -633,20 +660,34 @@ mod tests {
 
     fn check(positions: &[Vec4], support: &[f32], walls: &[Vec4], skin: f32, periods: Periods) {
         let wall_support = vec![0.1; walls.len()];
+        let samples = Walls {
+            place: walls.to_vec(),
+            support: wall_support.clone(),
+            pressing: (0..walls.len() as u32).collect(),
+            ..Walls::default()
+        };
         let mut n = Neighbourhood::default();
         n.sort(positions, support, skin, &periods);
-        n.build(positions, support, walls, &wall_support, &periods);
+        n.build(positions, support, &samples, &periods);
         let stretched = |v: &[f32]| v.iter().map(|h| h * (1.0 + skin)).collect::<Vec<_>>();
         let (support, wall_support) = (stretched(support), stretched(&wall_support));
+        let sorted = |list: List| {
+            let mut found = list.as_slice().to_vec();
+            found.sort_unstable();
+            found
+        };
         for (i, &at) in positions.iter().enumerate() {
-            let sorted = |list: List| {
-                let mut found = list.as_slice().to_vec();
-                found.sort_unstable();
-                found
-            };
             assert_eq!(sorted(n.particles(i)), brute_force(at, support[i], positions, &support, &periods));
             assert_eq!(sorted(n.walls(i)), brute_force(at, support[i], walls, &wall_support, &periods));
         }
+        let mut seen_from_walls = 0;
+        for (k, &sample) in n.near_walls().iter().enumerate() {
+            let (at, reach) = (walls[sample as usize], wall_support[sample as usize]);
+            assert_eq!(sorted(n.of_near_wall(k)), brute_force(at, reach, positions, &support, &periods));
+            seen_from_walls += n.of_near_wall(k).len();
+        }
+        // Nobody is seen by a wall sample that is not on the list.
+        assert_eq!(seen_from_walls, (0..positions.len()).map(|i| n.walls(i).len()).sum::<usize>());
     }
 
     #[test]

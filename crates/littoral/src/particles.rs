@@ -78,7 +78,12 @@ impl Data {
 
     fn permute(&mut self, order: &[u32], spare: &mut Spare) {
         match self {
-            Data::Scalars(v) => permute(v, order, &mut spare.scalars),
+            Data::Scalars(v) => {
+                // Scalars and indices share one spare: their bits are moved, not read.
+                let mut bits = bytemuck::cast_vec(std::mem::take(v));
+                permute(&mut bits, order, &mut spare.indices);
+                *v = bytemuck::cast_vec(bits);
+            }
             Data::Vectors(v) => permute(v, order, &mut spare.vectors),
             Data::Indices(v) => permute(v, order, &mut spare.indices),
         }
@@ -88,7 +93,6 @@ impl Data {
 /// Memory that sorting swaps with the columns, so that it allocates nothing.
 #[derive(Clone, Default)]
 struct Spare {
-    scalars: Vec<f32>,
     vectors: Vec<Vec4>,
     indices: Vec<u32>,
 }

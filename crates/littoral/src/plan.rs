@@ -16,6 +16,8 @@ pub struct Plan {
     pub walls: f64,
     /// Memory with all particles there, bytes.
     pub bytes: f64,
+    /// Memory of a particle with its list of neighbours.
+    pub bytes_per_particle: f64,
     /// The time step once the flow is at its fastest, s, and what limits it.
     pub step: f64,
     pub limit: &'static str,
@@ -26,7 +28,7 @@ pub struct Plan {
 
 /// Columns, the rows that loops load, spare memory to sort with, and cells; measured, bytes.
 const BYTES_PER_PARTICLE: f64 = 170.0;
-const BYTES_PER_WALL_SAMPLE: f64 = 76.0;
+const BYTES_PER_WALL_SAMPLE: f64 = 92.0;
 /// An entry of a neighbour list, with the usual skin and the room that lists grow into, bytes.
 const BYTES_PER_NEIGHBOUR: f64 = 6.0;
 
@@ -51,6 +53,7 @@ impl Plan {
             particles,
             emitted,
             walls,
+            bytes_per_particle: each,
             bytes: (particles + emitted) * each + walls * BYTES_PER_WALL_SAMPLE,
             step,
             limit,

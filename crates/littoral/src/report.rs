@@ -42,8 +42,10 @@ pub struct Report {
     pub particles: usize,
     /// Boundary samples.
     pub walls: usize,
-    /// Memory of particles, walls and lists, over the number of particles.
+    /// Memory of a particle with its list of neighbours.
     pub bytes_per_particle: f64,
+    /// The same for a wall sample.
+    pub bytes_per_wall_sample: f64,
     /// Particles removed by sinks.
     pub drained: u64,
     /// Times a wall had to catch a particle.

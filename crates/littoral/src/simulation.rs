@@ -327,7 +327,8 @@ impl Simulation {
         report.steps = world.clock.steps;
         report.particles = world.particles.len();
         report.walls = world.walls.len();
-        report.bytes_per_particle = world.bytes() as f64 / world.particles.len().max(1) as f64;
+        report.bytes_per_particle = world.particle_bytes() as f64 / world.particles.len().max(1) as f64;
+        report.bytes_per_wall_sample = world.wall_bytes() as f64 / world.walls.len().max(1) as f64;
         report.drained = world.drained;
         report.caught = world.caught;
         let bound = |limit: Limit| (limit.name().to_owned(), world.clock.bound[limit as usize]);

@@ -121,12 +121,15 @@ impl World {
             particles.reorder(lists.order());
             lists.particles_were_reordered();
         }
+        // Samples that fall off the list must not go on pressing.
+        for &sample in lists.near_walls() {
+            self.walls.motion[sample as usize].w = 0.0;
+        }
         let walls = &self.walls;
         lists.build(
             particles.get(&POSITION),
             particles.get(&SUPPORT),
-            &walls.place,
-            &walls.support,
+            walls,
             &self.periods,
         );
     }
@@ -173,17 +176,21 @@ impl World {
             laws.iter().map(|law| law(i, ratio, rest_density)).sum()
         };
         // Wall samples press back with the density that the fluid before them has (see behaviours/pressure.rs).
-        let mut motion = std::mem::take(&mut self.walls.motion);
         let sums = rows(packed, &self.walls, &self.neighbourhood, &self.periods);
-        motion.par_iter_mut().with_min_len(1024).enumerate().for_each(|(sample, motion)| {
-            let share = self.walls.share[sample];
-            let seen = if share > LEAST_SHARE { sums.kernel_sum_at_wall(&d.density, sample) } else { None };
-            motion.w = seen.map_or(0.0, |(sum, nearest)| {
+        let near_walls = self.neighbourhood.near_walls();
+        let mut wall_pressure = std::mem::take(&mut self.wall_pressure);
+        wall_pressure.resize(near_walls.len(), 0.0);
+        wall_pressure.par_iter_mut().with_min_len(256).enumerate().for_each(|(k, pressure)| {
+            let share = self.walls.share[near_walls[k] as usize];
+            *pressure = sums.kernel_sum_at_wall(&d.density, k).map_or(0.0, |(sum, nearest)| {
                 let ratio = sum / share;
                 pair_terms(d.pressure_form, 1.0, pressure_of(nearest, ratio), ratio).1
             });
         });
-        self.walls.motion = motion;
+        for (&sample, pressure) in near_walls.iter().zip(&wall_pressure) {
+            self.walls.motion[sample as usize].w = *pressure;
+        }
+        self.wall_pressure = wall_pressure;
 
         let (volume, velocity) = (particles.get(&VOLUME), particles.get(&VELOCITY));
         let pack = (&mut packed.place, &mut packed.motion, &mut ratio, &mut pressure).into_par_iter();
@@ -273,10 +280,6 @@ impl World {
     }
 }
 
-/// Wall samples that see less of the fluid than this have no pressure of their own: a particle that gets closer
-/// than a lattice at rest would be would look like a huge density.
-pub(crate) const LEAST_SHARE: f32 = 0.02;
-
 fn rows<'a>(
     packed: &'a Packed,
     walls: &'a Walls,
@@ -288,8 +291,8 @@ fn rows<'a>(
 
 /// Skin that makes a step cheapest, when particles move at most `travel` supports in a step.
 ///
-/// Lists with skin s hold (1+s)^d times as many pairs and serve 1 + s/(2 travel) steps. A search costs about as
-/// much as the sums of one step (measured: 0.8 to 1.2 times, 10⁴ to 10⁶ particles).
+/// Lists with skin s hold (1+s)^d times as many pairs and serve 1 + s/(2 travel) steps. A search costs one
+/// to two times the sums of a step; it is counted once, in favour of short lists, which are most of the memory.
 fn best_skin(travel: f32, dimensions: usize) -> f32 {
     let cost = |skin: f32| {
         let steps = 1.0 + (0.5 * skin / travel.max(1e-6)).floor();

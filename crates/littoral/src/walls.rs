@@ -25,6 +25,8 @@ pub struct Walls {
     pub support: Vec<f32>,
     /// Part of the sample's kernel that the fluid fills when it is at rest in front of it.
     pub share: Vec<f32>,
+    /// Samples that see enough of the fluid to press back on it.
+    pub pressing: Vec<u32>,
 }
 
 impl Walls {
@@ -38,7 +40,7 @@ impl Walls {
 
     /// Memory, bytes.
     pub fn bytes(&self) -> usize {
-        self.len() * (3 * 16 + 4 + 4)
+        self.len() * (3 * 16 + 4 + 4) + 4 * self.pressing.len()
     }
 }
 
@@ -53,6 +55,10 @@ struct Place {
     length: f64,
 }
 
+/// Samples that see less of the fluid than this have no pressure of their own: a particle that gets closer than a
+/// lattice at rest would be would look like a huge density.
+pub const LEAST_SHARE: f32 = 0.02;
+
 /// Fills the walls of a box.
 pub fn sample(domain: &Domain, d: &Discretisation) -> Walls {
     let [xs, ys, zs] = [0, 1, 2].map(|axis| places(domain, d, axis));
@@ -63,7 +69,11 @@ pub fn sample(domain: &Domain, d: &Discretisation) -> Walls {
             let inside = y.side == 0 && z.side == 0;
             for x in xs.iter().filter(|x| !inside || x.side != 0) {
                 walls.push([*x, *y, *z], domain, d);
-                walls.share.push(share([x, y, z], [&xs, &ys, &zs], domain, d));
+                let share = share([x, y, z], [&xs, &ys, &zs], domain, d);
+                if share > LEAST_SHARE {
+                    walls.pressing.push(walls.share.len() as u32);
+                }
+                walls.share.push(share);
             }
         }
     }

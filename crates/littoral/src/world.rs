@@ -39,6 +39,7 @@ pub struct World {
     pub caught: u64,
     pub timers: Timers,
     pub(crate) packed: Packed,
+    pub(crate) wall_pressure: Vec<f32>,
     seed: u64,
 }
 
@@ -108,6 +109,7 @@ impl World {
             caught: 0,
             timers: Timers::default(),
             packed: Packed::default(),
+            wall_pressure: Vec::new(),
             seed: scene.seed,
         };
         for (index, body) in scene.bodies.iter().enumerate() {
@@ -193,13 +195,17 @@ impl World {
         self.behaviours.iter().any(|resolved| resolved.behaviour.has_pressure())
     }
 
-    /// Memory of particles, walls, lists and rows, bytes.
-    pub fn bytes(&self) -> usize {
-        // Sorting swaps columns with one spare of each kind.
-        let particle = self.particles.bytes_per_particle() + 16 + 4 + 4;
-        let packed = 16 * (self.packed.place.capacity() + self.packed.motion.capacity())
-            + 4 * self.packed.unity.capacity();
-        self.particles.len() * particle + packed + self.walls.bytes() + self.neighbourhood.bytes()
+    /// Memory of the particles with their lists and rows, bytes.
+    pub fn particle_bytes(&self) -> usize {
+        // Sorting swaps columns with one spare of each width.
+        let columns = self.particles.len() * (self.particles.bytes_per_particle() + 16 + 4);
+        let rows = 16 * (self.packed.place.capacity() + self.packed.motion.capacity());
+        columns + rows + 4 * self.packed.unity.capacity() + self.neighbourhood.particle_bytes()
+    }
+
+    /// Memory of the wall samples with their lists, bytes.
+    pub fn wall_bytes(&self) -> usize {
+        self.walls.bytes() + 4 * self.wall_pressure.capacity() + self.neighbourhood.wall_bytes()
     }
 }
 

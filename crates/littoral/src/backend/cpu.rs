@@ -59,10 +59,11 @@ impl Rows<'_> {
         sum(total)
     }
 
-    /// Σ_j w_j W for a wall sample, over particles alone, and the particle nearest to it; `None` if none is near.
-    pub fn kernel_sum_at_wall(&self, kernel: &Kernel, sample: usize) -> Option<(f32, usize)> {
-        let from = self.walls.place[sample];
-        let list = self.lists.of_wall(sample);
+    /// Σ_j w_j W for the k-th wall sample near particles, over those alone, and the particle nearest to it; `None`
+    /// if none is within reach.
+    pub fn kernel_sum_at_wall(&self, kernel: &Kernel, k: usize) -> Option<(f32, usize)> {
+        let from = self.walls.place[self.lists.near_walls()[k] as usize];
+        let list = self.lists.of_near_wall(k);
         let level = Level::new();
         let mut nearest = (f32::INFINITY, usize::MAX);
         let sum = dispatch!(level, simd => {

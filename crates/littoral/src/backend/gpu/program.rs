@@ -12,8 +12,8 @@ use crate::backend::wgsl::{Wgsl, number};
 use crate::behaviours::LimitState;
 use crate::kernels::Kernel;
 use crate::scene::{Dimensions, Domain, IntegratorName, KernelName, PressureForm, Side};
-use crate::step::LEAST_SHARE;
 use crate::timestep::{Limit, Limits};
+use crate::walls::LEAST_SHARE;
 use crate::world::World;
 
 /// Threads in a workgroup; 64 to 256 make no difference on an H200.
