@@ -244,7 +244,7 @@ fn introduction(simulation: &Simulation) -> String {
         0.0 => String::new(),
         emitted => format!(" (about {} more from jets)", text::about(emitted)),
     };
-        let mut lines = format!("{}\n", scene.title);
+    let mut lines = format!("{}\n", scene.title);
     lines += &format!(
         "  {particles} particles{more}, {} wall samples, {} in all: about {} a particle with its neighbours\n",
         text::count(world.walls.len() as u64),

@@ -32,7 +32,11 @@ pub fn command(arguments: &Arguments) -> Result<(), Failure> {
         let result = (validation.run)(&|_| {});
         let seconds = start.elapsed().as_secs_f64();
         let good = result.as_ref().is_ok_and(|checks| checks.iter().all(|check| check.passed));
-        if good { passed += 1 } else { failed += 1 }
+        if good {
+            passed += 1
+        } else {
+            failed += 1
+        }
         if arguments.json {
             let (checks, error) = match &result {
                 Ok(checks) => (&checks[..], None),

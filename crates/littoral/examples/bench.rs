@@ -35,8 +35,10 @@ fn main() {
 
     let n = world.particles.len();
     let ms = |seconds: f64| seconds * 1e3 / steps as f64;
-    let stages: serde_json::Map<_, _> =
-        Stage::ALL.map(|stage| (stage.name().into(), ms(world.timers.spent(stage).as_secs_f64()).into())).into_iter().collect();
+    let stages: serde_json::Map<_, _> = Stage::ALL
+        .map(|stage| (stage.name().into(), ms(world.timers.spent(stage).as_secs_f64()).into()))
+        .into_iter()
+        .collect();
     let rest = f64::from(world.bodies[0].rest_density);
     let errors = world.particles.get(&DENSITY).iter().map(|&d| (f64::from(d) / rest - 1.0).max(0.0));
     println!(
@@ -64,8 +66,14 @@ fn neighbours(world: &World) -> f64 {
     let count: usize = (0..positions.len())
         .map(|i| {
             let near = |p: &glam::Vec4| (positions[i] - *p).truncate().length_squared() < reach2;
-            let particles = world.neighbourhood.particles(i).as_slice().iter().filter(|&&j| near(&positions[j as usize]));
-            let walls = world.neighbourhood.walls(i).as_slice().iter().filter(|&&j| near(&world.walls.place[j as usize]));
+            let particles =
+                world.neighbourhood.particles(i).as_slice().iter().filter(|&&j| near(&positions[j as usize]));
+            let walls = world
+                .neighbourhood
+                .walls(i)
+                .as_slice()
+                .iter()
+                .filter(|&&j| near(&world.walls.place[j as usize]));
             particles.count() + walls.count() - 1
         })
         .sum();

@@ -196,13 +196,7 @@ impl Neighbourhood {
     }
 
     /// Makes the lists of all particles, from the last sort.
-    pub fn build(
-        &mut self,
-        positions: &[Vec4],
-        support: &[f32],
-        walls: &Walls,
-        periods: &Periods,
-    ) {
+    pub fn build(&mut self, positions: &[Vec4], support: &[f32], walls: &Walls, periods: &Periods) {
         let (wall_places, wall_support) = (&walls.place[..], &walls.support[..]);
         if !self.walls_filed {
             // The skin of the walls' grid is the largest one in use, so that it need not be filed again.
@@ -322,15 +316,7 @@ impl Chunk {
         self.starts.push(0);
         for (at, support) in points {
             for grid in grids {
-                grid.neighbours(
-                    simd,
-                    at,
-                    support * stretch,
-                    stretch,
-                    periods,
-                    &mut self.list,
-                    &mut end,
-                );
+                grid.neighbours(simd, at, support * stretch, stretch, periods, &mut self.list, &mut end);
                 self.starts.push(end as u32);
             }
         }
@@ -499,7 +485,9 @@ impl Grid {
     /// Whether a point is too far from all positions to have neighbours: true for most wall samples.
     #[inline(always)]
     fn out_of_reach(&self, at: Vec4, reach: f32, periods: &Periods) -> bool {
-        (0..3).any(|a| periods.length[a] == 0.0 && (at[a] + reach < self.low[a] || at[a] - reach > self.high[a]))
+        (0..3).any(|a| {
+            periods.length[a] == 0.0 && (at[a] + reach < self.low[a] || at[a] - reach > self.high[a])
+        })
     }
 
     /// Slots of the cells `first` to `last` of a row.

@@ -7,8 +7,8 @@ use rayon::prelude::*;
 use thiserror::Error;
 
 use crate::backend::cpu::Rows;
-use crate::behaviours::pressure::{self, pair_terms};
 use crate::behaviours::Law;
+use crate::behaviours::pressure::{self, pair_terms, wall_term};
 use crate::columns::*;
 use crate::integrate;
 use crate::neighbourhood::{MAX_SKIN, Neighbourhood, Periods};
@@ -126,12 +126,7 @@ impl World {
             self.walls.motion[sample as usize].w = 0.0;
         }
         let walls = &self.walls;
-        lists.build(
-            particles.get(&POSITION),
-            particles.get(&SUPPORT),
-            walls,
-            &self.periods,
-        );
+        lists.build(particles.get(&POSITION), particles.get(&SUPPORT), walls, &self.periods);
     }
 
     /// Stage 3: density, pressure, and the rows that pair laws read.
@@ -165,7 +160,12 @@ impl World {
             rows(packed, &self.walls, &self.neighbourhood, &self.periods).kernel_sum(&d.density, &mut unity);
             ratio.par_iter_mut().with_min_len(8192).zip(&unity).for_each(|(ratio, unity)| *ratio /= unity);
             packed.unity = unity;
-            packed.place.par_iter_mut().with_min_len(8192).zip(volume).for_each(|(row, &volume)| row.w = volume);
+            packed
+                .place
+                .par_iter_mut()
+                .with_min_len(8192)
+                .zip(volume)
+                .for_each(|(row, &volume)| row.w = volume);
         }
 
         let rest_density: Vec<f32> = self.bodies.iter().map(|body| body.rest_density).collect();
@@ -184,7 +184,7 @@ impl World {
             let share = self.walls.share[near_walls[k] as usize];
             *pressure = sums.kernel_sum_at_wall(&d.density, k).map_or(0.0, |(sum, nearest)| {
                 let ratio = sum / share;
-                pair_terms(d.pressure_form, 1.0, pressure_of(nearest, ratio), ratio).1
+                wall_term(d.pressure_form, pressure_of(nearest, ratio), ratio)
             });
         });
         for (&sample, pressure) in near_walls.iter().zip(&wall_pressure) {

@@ -53,7 +53,7 @@ impl Rows<'_> {
                 // SAFETY: `check` compared the lists' bounds with the rows.
                 let (at, weight) = unsafe { gather(simd, place, others) };
                 let (_, r) = self.separation(simd, from, at, count, kernel.support);
-                total = total + weight * kernel.w(r);
+                total += weight * kernel.w(r);
             }
         }
         sum(total)
@@ -74,7 +74,7 @@ impl Rows<'_> {
                 // SAFETY: `check` compared the lists' bounds with the rows.
                 let (at, weight) = unsafe { gather(simd, self.place, others) };
                 let (_, r) = self.separation(simd, from, at, count, kernel.support);
-                total = total + weight * kernel.w(r);
+                total += weight * kernel.w(r);
                 for (k, r) in r.to_array().into_iter().enumerate().take(count) {
                     if r < nearest.0 {
                         nearest = (r, others[k] as usize);

@@ -10,8 +10,11 @@ use crate::scene;
 use crate::simd::*;
 
 fn discretisation(dimensions: usize) -> Discretisation {
-    let text = format!("dimensions = {dimensions}\n[sph]\nspacing = 0.1\n[time]\nuntil = 1\n[[body]]\nname = \"b\"\ndensity = 1\nshape.box = {{ min = {0}, max = {1} }}",
-        if dimensions == 2 { "[0, 0]" } else { "[0, 0, 0]" }, if dimensions == 2 { "[1, 1]" } else { "[1, 1, 1]" });
+    let text = format!(
+        "dimensions = {dimensions}\n[sph]\nspacing = 0.1\n[time]\nuntil = 1\n[[body]]\nname = \"b\"\ndensity = 1\nshape.box = {{ min = {0}, max = {1} }}",
+        if dimensions == 2 { "[0, 0]" } else { "[0, 0, 0]" },
+        if dimensions == 2 { "[1, 1]" } else { "[1, 1, 1]" }
+    );
     Discretisation::new(&scene::load("test", &text, &[]).unwrap_or_else(|p| panic!("{p}")).0)
 }
 
@@ -25,13 +28,8 @@ struct Row {
 
 /// Force of `b` on `a` under a law.
 fn force(law: &Law, a: Row, b: Row) -> [f32; 3] {
-    let own = Own {
-        index: 0,
-        position: a.position,
-        velocity: a.velocity,
-        pressure: a.pressure,
-        volume: a.volume,
-    };
+    let own =
+        Own { index: 0, position: a.position, velocity: a.velocity, pressure: a.pressure, volume: a.volume };
     dispatch!(Level::new(), simd => {
         let x = Lanes3::splat(simd, (a.position - b.position).truncate().into());
         let pair = Pair {

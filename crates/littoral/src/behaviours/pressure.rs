@@ -15,7 +15,7 @@
 //! −V_i V_b (P_i + P_b) ∇W: exactly what follows from giving each sample the energy V_b s_b e(δ_b). It pushes as
 //! much as a fluid behind the wall would, and cannot heat the fluid. (The customary P_b = P_i is the gradient of
 //! no energy: a tank of water at rest boiled within a second. P_b = 0 is, but then a narrow tank carried 20 %
-//! too much pressure.) A wall never pulls, as its pressure law does not.
+//! too much pressure.)
 
 use crate::discretisation::Discretisation;
 use crate::kernels::Kernel;
@@ -44,6 +44,13 @@ pub fn pair_terms(form: PressureForm, volume: f32, pressure: f32, ratio: f32) ->
         PressureForm::Quotients => (volume, pressure / (ratio * ratio)),
         PressureForm::Sum => (volume / ratio, pressure),
     }
+}
+
+/// The pressure term of a wall sample. A wall never pulls; and one that sees a single drop, δ_b close to zero,
+/// must not divide by it.
+#[inline(always)]
+pub fn wall_term(form: PressureForm, pressure: f32, ratio: f32) -> f32 {
+    pair_terms(form, 1.0, pressure.max(0.0), ratio.max(1.0)).1
 }
 
 impl PairLaw for Law {

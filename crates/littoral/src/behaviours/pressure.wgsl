@@ -16,3 +16,8 @@ fn pressure_terms(volume: f32, pressure: f32, ratio: f32) -> vec2f {
     }
     return vec2f(volume, pressure / (ratio * ratio));
 }
+
+// A wall never pulls, and one that sees a single drop must not divide by its density.
+fn pressure_wall_term(pressure: f32, ratio: f32) -> f32 {
+    return pressure_terms(1.0, max(pressure, 0.0), max(ratio, 1.0)).y;
+}

@@ -70,7 +70,10 @@ impl Behaviour for Tait {
 
     fn limit(&self, now: &Resolved, state: &LimitState, limits: &mut Limits) {
         let d = state.discretisation;
-        limits.offer(Limit::Sound, 0.4 * d.smoothing_length() / (fastest(now) + state.speed).max(f32::MIN_POSITIVE));
+        limits.offer(
+            Limit::Sound,
+            0.4 * d.smoothing_length() / (fastest(now) + state.speed).max(f32::MIN_POSITIVE),
+        );
     }
 
     fn wgsl(&self, now: &Resolved, _state: &LimitState) -> Option<Wgsl> {

@@ -66,7 +66,13 @@ pub static DAM_BREAK: Validation = Validation {
         let (first, last) = (MARTIN_MOYCE[6], MARTIN_MOYCE[12]);
         let expected = (last.1 - first.1) / (last.0 - first.0);
         let measured = speed(first.0 - delay, last.0 - delay);
-        checks.push(Check::near("speed of the front from T = 2 to 3", "", measured, expected, 0.1 * expected));
+        checks.push(Check::near(
+            "speed of the front from T = 2 to 3",
+            "",
+            measured,
+            expected,
+            0.1 * expected,
+        ));
         Ok(checks)
     },
 };

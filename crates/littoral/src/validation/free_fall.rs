@@ -9,7 +9,9 @@ pub static FREE_FALL: Validation = Validation {
     run: |tamper| {
         let mut checks = Vec::new();
         // Symplectic Euler is off by g Δt t/2, velocity Verlet only by rounding.
-        for (integrator, step, tolerance) in [("symplectic-euler", 1e-3, 5.5e-3), ("velocity-verlet", 1e-3, 1e-4)] {
+        for (integrator, step, tolerance) in
+            [("symplectic-euler", 1e-3, 5.5e-3), ("velocity-verlet", 1e-3, 1e-4)]
+        {
             let text = format!(
                 r#"
                 [sph]
@@ -29,7 +31,13 @@ pub static FREE_FALL: Validation = Validation {
             world.advance_to(1.0)?;
             let positions = world.particles.get(&POSITION);
             let centre = positions.iter().map(|p| p.as_dvec4()).sum::<glam::DVec4>() / positions.len() as f64;
-            checks.push(Check::near(format!("height after 1 s ({integrator})"), "m", centre.y, 3.0 - 0.5 * 9.81, tolerance));
+            checks.push(Check::near(
+                format!("height after 1 s ({integrator})"),
+                "m",
+                centre.y,
+                3.0 - 0.5 * 9.81,
+                tolerance,
+            ));
             checks.push(Check::near(format!("distance after 1 s ({integrator})"), "m", centre.x, 1.0, 1e-4));
         }
         Ok(checks)

@@ -59,7 +59,8 @@ fn column(dimensions: usize, form: &str, tamper: &Tamper) -> Result<Vec<Check>, 
     let errors = layers.iter().map(|(n, y, p)| (p / n - rest * g * (level - y / n)).abs());
     let error = errors.fold(0.0, |worst, error| if error > worst || error.is_nan() { error } else { worst });
     let (sy, sp) = (level / 2.0, rows().map(|(_, p)| p).sum::<f64>() / n);
-    let slope = rows().map(|(y, p)| (y - sy) * (p - sp)).sum::<f64>() / rows().map(|(y, _)| (y - sy).powi(2)).sum::<f64>();
+    let slope = rows().map(|(y, p)| (y - sy) * (p - sp)).sum::<f64>()
+        / rows().map(|(y, _)| (y - sy).powi(2)).sum::<f64>();
     let densest = p.get(&DENSITY).iter().map(|&d| (f64::from(d) - rest) / rest).fold(0.0, f64::max);
     let fastest = p.get(&VELOCITY).iter().map(|v| f64::from(v.length())).fold(0.0, f64::max);
     let label = |what: &str| format!("{what} ({dimensions}-D, {form})");

@@ -21,12 +21,19 @@ fn checks() -> Vec<Check> {
             // The spiky kernel has a cusp where a particle sits: on a plane, its sum is one percent high.
             checks.push(Check::below(quantity("error of its moments at h = 6 spacings"), "", fine, 0.02));
             // Lattice sums oscillate about the integral: compare means over a range of supports.
-            let mean = |from: f64| (0..8).map(|k| error(from * (1.0 + f64::from(k) / 16.0))).sum::<f64>() / 8.0;
+            let mean =
+                |from: f64| (0..8).map(|k| error(from * (1.0 + f64::from(k) / 16.0))).sum::<f64>() / 8.0;
             let order = (mean(3.0) / mean(6.0)).log2();
             // Second order or better: every kernel is at least once differentiable at its edge.
             checks.push(Check {
                 passed: order >= 2.0,
-                ..Check::near(quantity("measured order of convergence (at least)"), "", order, 2.0, f64::INFINITY)
+                ..Check::near(
+                    quantity("measured order of convergence (at least)"),
+                    "",
+                    order,
+                    2.0,
+                    f64::INFINITY,
+                )
             });
         }
     }

@@ -59,7 +59,13 @@ pub struct Check {
 
 impl Check {
     /// Accepts `measured` within `tolerance` of `expected`.
-    pub fn near(quantity: impl Into<String>, unit: &'static str, measured: f64, expected: f64, tolerance: f64) -> Check {
+    pub fn near(
+        quantity: impl Into<String>,
+        unit: &'static str,
+        measured: f64,
+        expected: f64,
+        tolerance: f64,
+    ) -> Check {
         // A measurement that is not a number compares false, and so fails.
         let passed = (measured - expected).abs() <= tolerance;
         Check { quantity: quantity.into(), unit, measured, expected, tolerance, passed }

@@ -83,7 +83,8 @@ fn flow(viscosity: &str, sph: &str, drive: Drive, tamper: &Tamper) -> Result<Vec
             .fold(0.0, |worst, error| if error > worst || error.is_nan() { error } else { worst });
         let which = viscosity.split(']').next().unwrap_or_default();
         let all = if viscosity.contains("false") { ", all pairs" } else { "" };
-        let quantity = format!("largest error of the velocity at νt/L² = {diffused} ({which}{all}), over the top speed");
+        let quantity =
+            format!("largest error of the velocity at νt/L² = {diffused} ({which}{all}), over the top speed");
         // 40 particles across resolve the profile to about one percent. Where only approaching pairs count, half
         // as many terms make up a force, and its noise is larger.
         let tolerance = if which == "artificial-viscosity" && all.is_empty() { 0.05 } else { 0.03 };
@@ -103,11 +104,16 @@ fn exact(drive: Drive, y: f64, t: f64) -> f64 {
             Drive::Lid => {
                 let n = f64::from(n + 1);
                 let sign = if n as i64 % 2 == 0 { 1.0 } else { -1.0 };
-                2.0 * SPEED / (n * PI) * sign * (n * PI * y / GAP).sin() * (-NU * (n * PI / GAP).powi(2) * t).exp()
+                2.0 * SPEED / (n * PI)
+                    * sign
+                    * (n * PI * y / GAP).sin()
+                    * (-NU * (n * PI / GAP).powi(2) * t).exp()
             }
             Drive::Body => {
                 let k = f64::from(2 * n + 1);
-                -32.0 * SPEED / (PI * k).powi(3) * (PI * y * k / GAP).sin() * (-NU * (k * PI / GAP).powi(2) * t).exp()
+                -32.0 * SPEED / (PI * k).powi(3)
+                    * (PI * y * k / GAP).sin()
+                    * (-NU * (k * PI / GAP).powi(2) * t).exp()
             }
         };
     }

@@ -7,8 +7,8 @@ use glam::{Vec3, Vec4};
 
 use super::device::{Device, Kernel, read, write};
 use super::program::{Program, scaled_kernel};
-use crate::behaviours::pressure;
 use crate::behaviours::Law;
+use crate::behaviours::pressure;
 use crate::columns::{BODY, VELOCITY};
 use crate::kernels;
 use crate::pair::{Own, Pair, PairLaw, WallPair};

@@ -116,7 +116,8 @@ impl Kernels {
         }
 
         if program.has_pressure && program.walls {
-            let module = device.module("wall pressure", &program.sweeping(&[include_str!("wall_pressure.wgsl")]));
+            let module =
+                device.module("wall pressure", &program.sweeping(&[include_str!("wall_pressure.wgsl")]));
             let swept = [
                 uniform(&b.grid),
                 read(&b.starts),

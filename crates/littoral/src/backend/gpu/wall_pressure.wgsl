@@ -38,7 +38,7 @@ fn press(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) l
         let own = Own(0u, wall_place[sample].xyz, vec3f(0.0), 0.0, 0.0, 0u);
         let ratio = sweep(own) / share[sample];
         if nearest_distance < support {
-            term = pressure_terms(1.0, pressure_of(tags[nearest].y, ratio), ratio).y;
+            term = pressure_wall_term(pressure_of(tags[nearest].y, ratio), ratio);
         }
     }
     pressure[sample] = term;
