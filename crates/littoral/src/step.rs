@@ -286,7 +286,7 @@ fn rows<'a>(
     lists: &'a Neighbourhood,
     periods: &'a Periods,
 ) -> Rows<'a> {
-    Rows { place: &packed.place, motion: &packed.motion, walls, lists, periods }
+    Rows::new(&packed.place, &packed.motion, walls, lists, periods)
 }
 
 /// Skin that makes a step cheapest, when particles move at most `travel` supports in a step.

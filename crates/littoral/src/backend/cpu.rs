@@ -16,21 +16,36 @@ use crate::walls::Walls;
 /// What loops read of particles and wall samples.
 pub struct Rows<'a> {
     /// x, y, z: position; w: volume.
-    pub place: &'a [Vec4],
+    place: &'a [Vec4],
     /// x, y, z: velocity; w: pressure term.
-    pub motion: &'a [Vec4],
-    pub walls: &'a Walls,
-    pub lists: &'a Neighbourhood,
-    pub periods: &'a Periods,
+    motion: &'a [Vec4],
+    walls: &'a Walls,
+    lists: &'a Neighbourhood,
+    periods: &'a Periods,
 }
 
 /// Particles in a piece of parallel work.
 const PIECE: usize = 1024;
 
-impl Rows<'_> {
+impl<'a> Rows<'a> {
+    /// # Panics
+    /// If the lists name rows that do not exist: this check is what makes the unchecked loads below sound.
+    pub fn new(
+        place: &'a [Vec4],
+        motion: &'a [Vec4],
+        walls: &'a Walls,
+        lists: &'a Neighbourhood,
+        periods: &'a Periods,
+    ) -> Rows<'a> {
+        let (particles, samples) = lists.bounds();
+        assert!(place.len() == particles && motion.len() == particles);
+        assert!(walls.place.len() == samples && walls.motion.len() == samples && walls.face.len() == samples);
+        Rows { place, motion, walls, lists, periods }
+    }
+
     /// Σ_j w_j W(x_i − x_j) over particles and walls, where w is the fourth entry of `place`.
     pub fn kernel_sum(&self, kernel: &Kernel, out: &mut [f32]) {
-        self.check(out.len());
+        assert_eq!(out.len(), self.place.len());
         let level = Level::new();
         out.par_chunks_mut(PIECE).enumerate().for_each(|(piece, out)| {
             dispatch!(level, simd => {
@@ -50,7 +65,7 @@ impl Rows<'_> {
             let mut tail = [0; LANES];
             for b in 0..list.blocks() {
                 let (others, count) = list.block(b, &mut tail);
-                // SAFETY: `check` compared the lists' bounds with the rows.
+                // SAFETY: `Rows::new` compared the lists' bounds with the rows.
                 let (at, weight) = unsafe { gather(simd, place, others) };
                 let (_, r) = self.separation(simd, from, at, count, kernel.support);
                 total += weight * kernel.w(r);
@@ -71,7 +86,7 @@ impl Rows<'_> {
             let mut tail = [0; LANES];
             for b in 0..list.blocks() {
                 let (others, count) = list.block(b, &mut tail);
-                // SAFETY: `check` compared the lists' bounds with the rows.
+                // SAFETY: `Rows::new` compared the lists' bounds with the rows.
                 let (at, weight) = unsafe { gather(simd, self.place, others) };
                 let (_, r) = self.separation(simd, from, at, count, kernel.support);
                 total += weight * kernel.w(r);
@@ -88,7 +103,7 @@ impl Rows<'_> {
 
     /// Adds the forces of all laws, over mass, to `acceleration`.
     pub fn add_forces<L: PairLaw>(&self, laws: &[L], mass: &[f32], support: f32, acceleration: &mut [Vec4]) {
-        self.check(acceleration.len());
+        assert_eq!(acceleration.len(), self.place.len());
         let level = Level::new();
         acceleration.par_chunks_mut(PIECE).enumerate().for_each(|(piece, out)| {
             dispatch!(level, simd => {
@@ -115,7 +130,7 @@ impl Rows<'_> {
         let list = self.lists.particles(own.index);
         for b in 0..list.blocks() {
             let (others, count) = list.block(b, &mut tail);
-            // SAFETY: `check` compared the lists' bounds with the rows.
+            // SAFETY: `Rows::new` compared the lists' bounds with the rows.
             let ((at, volume), (velocity, pressure)) =
                 unsafe { (gather(simd, self.place, others), gather(simd, self.motion, others)) };
             let (x, r) = self.separation(simd, own.position, at, count, support);
@@ -167,15 +182,5 @@ impl Rows<'_> {
             return (x, first(simd, count).select(r, splat(simd, support)));
         }
         (x, r)
-    }
-
-    /// The lists may only name rows that exist: what makes the unchecked loads above sound.
-    fn check(&self, len: usize) {
-        let (particles, walls) = self.lists.bounds();
-        assert_eq!(len, particles);
-        assert!(self.place.len() >= particles && self.motion.len() >= particles);
-        let w = self.walls;
-        let shortest = w.place.len().min(w.motion.len()).min(w.face.len());
-        assert!(shortest >= walls);
     }
 }
