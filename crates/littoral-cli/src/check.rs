@@ -36,7 +36,7 @@ pub fn command(arguments: &Arguments) -> Result<(), Failure> {
             (Ok(loaded), true) => print(&format!("{}\n", to_json(name, &loaded))),
             (Err(failure), true) => {
                 let mut line = failure.to_json();
-                line["event"].take();
+                line.as_object_mut().expect("an object").remove("event");
                 line["scene"] = json!(name);
                 line["ok"] = json!(false);
                 print(&format!("{line}\n"));

@@ -24,7 +24,9 @@ impl Input {
     /// A file comes before a scene of the gallery with the same name.
     pub fn find(argument: &str) -> Result<Input, Failure> {
         let path = Path::new(argument);
-        if path.is_dir() {
+        // A folder that merely has the name of a gallery scene is not meant.
+        let is_run = run_folder::scene_file(path).is_file();
+        if path.is_dir() && (is_run || gallery::find(argument).is_none()) {
             return Input::from_run(path);
         }
         if path.is_file() || looks_like_file(argument) {

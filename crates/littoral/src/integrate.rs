@@ -11,40 +11,48 @@ use crate::columns::{ACCELERATION, POSITION, VELOCITY};
 use crate::scene::{Domain, IntegratorName, Side};
 use crate::world::World;
 
-pub fn before_forces(world: &mut World, dt: f32) {
+pub fn before_forces(world: &mut World, dt: f64) {
     match world.clock.settings.integrator {
         IntegratorName::SymplecticEuler => {}
         IntegratorName::VelocityVerlet => {
             if world.clock.steps == 0 {
-                world.evaluate_forces(dt);
+                world.evaluate_forces(dt as f32);
             }
-            move_particles(world, 0.5 * dt, dt);
+            move_particles(world, 0.5 * dt as f32, dt as f32);
+            // Forces are taken where, and so also when, the particles have arrived.
+            world.clock.time += dt;
         }
     }
 }
 
-pub fn after_forces(world: &mut World, dt: f32) {
+pub fn after_forces(world: &mut World, dt: f64) {
     match world.clock.settings.integrator {
-        IntegratorName::SymplecticEuler => move_particles(world, dt, dt),
-        IntegratorName::VelocityVerlet => move_particles(world, 0.5 * dt, 0.0),
+        IntegratorName::SymplecticEuler => {
+            move_particles(world, dt as f32, dt as f32);
+            world.clock.time += dt;
+        }
+        IntegratorName::VelocityVerlet => move_particles(world, 0.5 * dt as f32, 0.0),
     }
 }
 
 /// Largest speed and acceleration (squared), and how often a wall had to catch a particle.
 #[derive(Clone, Copy)]
 struct Extremes {
+    /// Before walls took their part of it: what bounds how far a particle went.
+    travel2: f32,
     speed2: f32,
     acceleration2: f32,
     caught: u64,
 }
 
 impl Extremes {
-    const NONE: Extremes = Extremes { speed2: 0.0, acceleration2: 0.0, caught: 0 };
+    const NONE: Extremes = Extremes { travel2: 0.0, speed2: 0.0, acceleration2: 0.0, caught: 0 };
 
     /// The larger of both; not a number, once either is.
     fn and(self, other: Extremes) -> Extremes {
         let larger = |a: f32, b: f32| if a >= b || a.is_nan() { a } else { b };
         Extremes {
+            travel2: larger(self.travel2, other.travel2),
             speed2: larger(self.speed2, other.speed2),
             acceleration2: larger(self.acceleration2, other.acceleration2),
             caught: self.caught + other.caught,
@@ -60,6 +68,7 @@ fn move_particles(world: &mut World, kick: f32, drift: f32) {
         let rows = (position, velocity, particles.get(&ACCELERATION)).into_par_iter().with_min_len(8192);
         rows.map(|(x, v, a)| {
             *v += *a * kick;
+            let travel2 = v.length_squared();
             let caught = if drift > 0.0 {
                 *x += *v * drift;
                 box_.hold(x, v)
@@ -67,6 +76,7 @@ fn move_particles(world: &mut World, kick: f32, drift: f32) {
                 false
             };
             Extremes {
+                travel2,
                 speed2: v.length_squared(),
                 acceleration2: a.length_squared(),
                 caught: u64::from(caught),
@@ -77,7 +87,7 @@ fn move_particles(world: &mut World, kick: f32, drift: f32) {
     world.clock.speed = extremes.speed2.sqrt();
     world.clock.acceleration = extremes.acceleration2.sqrt();
     world.caught += extremes.caught;
-    world.neighbourhood.slack -= world.clock.speed * drift;
+    world.neighbourhood.slack -= extremes.travel2.sqrt() * drift;
 }
 
 /// The box as the integrator needs it.

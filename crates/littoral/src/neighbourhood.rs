@@ -198,7 +198,8 @@ impl Neighbourhood {
     /// Makes the lists of all particles, from the last sort.
     pub fn build(&mut self, positions: &[Vec4], support: &[f32], walls: &Walls, periods: &Periods) {
         let (wall_places, wall_support) = (&walls.place[..], &walls.support[..]);
-        if !self.walls_filed {
+        assert_eq!(self.particles.order.len(), positions.len(), "sort comes before build");
+        if !self.walls_filed || self.walls.order.len() != wall_places.len() {
             // The skin of the walls' grid is the largest one in use, so that it need not be filed again.
             self.walls.file(wall_places, wall_support, 1.0 + MAX_SKIN, periods);
             self.walls.release_scratch();

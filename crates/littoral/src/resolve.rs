@@ -20,11 +20,13 @@ pub struct Field {
     uniform: f32,
     /// Empty when uniform.
     values: Vec<f32>,
+    /// Smallest and largest value of any body that uses the behaviour, whether or not it has particles yet.
+    range: [f32; 2],
 }
 
 impl Field {
     pub fn uniform(value: f32) -> Field {
-        Field { uniform: value, values: Vec::new() }
+        Field { uniform: value, values: Vec::new(), range: [value; 2] }
     }
 
     pub fn at(&self, i: usize) -> f32 {
@@ -36,18 +38,13 @@ impl Field {
         self.values.is_empty().then_some(self.uniform)
     }
 
+    /// Largest value of any body that uses the behaviour.
     pub fn max(&self) -> f32 {
-        if self.values.is_empty() {
-            return self.uniform;
-        }
-        self.values.iter().copied().fold(f32::NEG_INFINITY, f32::max)
+        self.range[1]
     }
 
     pub fn min(&self) -> f32 {
-        if self.values.is_empty() {
-            return self.uniform;
-        }
-        self.values.iter().copied().fold(f32::INFINITY, f32::min)
+        self.range[0]
     }
 
     pub fn coefficient(&self) -> Coefficient<'_> {
@@ -212,8 +209,8 @@ impl Resolved {
                 let curves = self.uses.iter().map(|u| u.as_ref().map(|u| number(&u.values[k], component)));
                 let curves: Vec<Option<Curve>> = curves.collect();
                 let curves: Vec<Option<&Curve>> = curves.iter().map(Option::as_ref).collect();
-                // Bodies without the behaviour have weight 0; any value will do, so take one that keeps it uniform.
-                let other = curves.iter().flatten().find_map(|c| c.as_constant()).unwrap_or(0.0);
+                // Bodies without the behaviour have weight 0; any valid value will do, so take one that keeps it uniform.
+                let other = curves.iter().flatten().next().map_or(0.0, |c| range_now(c, t)[0]);
                 evaluate(&curves, other, t, particles, &mut self.fields[place]);
                 product(&self.weight, &self.fields[place], particles.len(), &mut self.weighted[place]);
                 place += 1;
@@ -245,6 +242,11 @@ fn evaluate(curves: &[Option<&Curve>], other: f64, t: f64, particles: &Particles
     };
     let per_body: Vec<Option<f64>> = curves.iter().map(now).collect();
     field.values.clear();
+    let ranges = curves.iter().flatten().map(|curve| range_now(curve, t));
+    let [least, most] = ranges
+        .reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])])
+        .expect("a behaviour in use is used by some body");
+    field.range = [least as f32, most as f32];
     if let Some(Some(first)) = per_body.first()
         && per_body.iter().all(|v| *v == Some(*first))
     {
@@ -261,9 +263,23 @@ fn evaluate(curves: &[Option<&Curve>], other: f64, t: f64, particles: &Particles
     }));
 }
 
+/// Smallest and largest value that a curve has now: over a column, its keys bound it.
+fn range_now(curve: &Curve, t: f64) -> [f64; 2] {
+    match curve.driver {
+        Driver::Time => [curve.at(t); 2],
+        Driver::Column(_) => [curve.min(), curve.max()],
+    }
+}
+
 fn product(weight: &Field, value: &Field, len: usize, out: &mut Field) {
     out.values.clear();
     out.uniform = weight.uniform * value.uniform;
+    // Weights and properties are not negative, except where a test turns a law around.
+    let corners = [0, 1].map(|i| [0, 1].map(|j| weight.range[i] * value.range[j])).concat();
+    out.range = [
+        corners.iter().copied().fold(f32::INFINITY, f32::min),
+        corners.iter().copied().fold(f32::NEG_INFINITY, f32::max),
+    ];
     if weight.as_uniform().is_none() || value.as_uniform().is_none() {
         out.values.extend((0..len).map(|i| weight.at(i) * value.at(i)));
     }

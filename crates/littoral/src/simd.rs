@@ -121,6 +121,7 @@ pub unsafe fn gather<S: Simd>(simd: S, rows: &[Vec4], indices: &[u32; LANES]) ->
 /// Every index is less than `column.len()`.
 #[inline(always)]
 pub unsafe fn gather_scalar<S: Simd>(simd: S, column: &[f32], indices: &[u32; LANES]) -> Lanes<S> {
+    debug_assert!(indices.iter().all(|&i| (i as usize) < column.len()));
     // SAFETY: the caller's promise.
     let values: [f32; LANES] = std::array::from_fn(|k| unsafe { *column.get_unchecked(indices[k] as usize) });
     Lanes::load_array(simd, values)

@@ -21,7 +21,7 @@ use crate::checkpoint::{Checkpoint, CheckpointError};
 use crate::diagnostics;
 use crate::frame::{Frame, VERSION};
 use crate::report::{FrameRecord, Report, WallTime};
-use crate::run_folder::{Existing, FolderError, RunFolder};
+use crate::run_folder::{self, Existing, FolderError, RunFolder};
 use crate::scene::{Scene, Time};
 use crate::table::TableError;
 use crate::timers::Stage;
@@ -139,22 +139,33 @@ impl Simulation {
             .num_threads(threads)
             .build()
             .map_err(|source| RunError::Threads { wanted: threads, source })?;
-        let folder = RunFolder::open(&options.folder, &scene, options.existing)?;
-
         let mut world = pool.install(|| World::new(&scene));
+        // Whatever can fail comes before anything is removed.
+        let ready = match options.existing {
+            Existing::Resume => None,
+            _ => Some(Engine::new(options.backend, &world)?),
+        };
+        let folder = RunFolder::open(&options.folder, &scene, options.existing)?;
         let mut next = 0;
         let mut earlier = Report::default();
         if options.existing == Existing::Resume {
             earlier = Report::read(&folder.report()).unwrap_or_default();
             if folder.checkpoint().exists() {
                 let checkpoint = Checkpoint::read(&folder.checkpoint())?;
+                if checkpoint.state.scene_hash != scene.hash {
+                    let what = "it is of another scene; --fresh starts anew".to_owned();
+                    return Err(CheckpointError::Unfit { what }.into());
+                }
                 next = checkpoint.state.frame + 1;
                 world.restore(checkpoint)?;
             }
             earlier.frames.retain(|record| record.frame < next);
         }
 
-        let engine = Engine::new(options.backend, &world)?;
+        let engine = match ready {
+            Some(engine) => engine,
+            None => Engine::new(options.backend, &world)?,
+        };
         let report = Report {
             littoral: VERSION.to_owned(),
             title: scene.title.clone(),
@@ -192,7 +203,8 @@ impl Simulation {
         // A complete run keeps the report it has.
         if !simulation.is_complete() {
             let written = simulation.folder.write_scene(&options.scene_text);
-            written.map_err(|source| simulation.report_error(source))?;
+            let path = run_folder::scene_file(simulation.folder.path());
+            written.map_err(|source| RunError::Report { path, source })?;
             simulation.write_report()?;
         }
         Ok(simulation)

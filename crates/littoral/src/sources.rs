@@ -103,7 +103,8 @@ impl Emitter {
                     Dimensions::Two => continue,
                     Dimensions::Three => (u * i as f64 + v * j as f64) * spacing,
                 };
-                if place.length() <= jet.radius {
+                // A nozzle of whole spacings holds its rim, whatever rounding makes of it.
+                if place.length() <= jet.radius * (1.0 + 1e-6) {
                     nozzle.push(place);
                 }
             }
@@ -122,9 +123,10 @@ impl Emitter {
         if t < self.jet.from {
             return born;
         }
-        let advance = (t.min(self.jet.until) - self.jet.from) * self.jet.speed;
-        while (self.layers as f64) * spacing <= advance && t < self.jet.until {
-            let along = advance - self.layers as f64 * spacing;
+        let gone = (t - self.jet.from) * self.jet.speed;
+        let due = (t.min(self.jet.until) - self.jet.from) * self.jet.speed;
+        while self.layers as f64 * spacing <= due {
+            let along = gone - self.layers as f64 * spacing;
             let start = DVec3::from(self.jet.at) + DVec3::from(self.jet.direction) * along;
             born.extend(self.nozzle.iter().map(|place| Newborn { position: start + place, volume }));
             self.layers += 1;

@@ -44,10 +44,9 @@ pub enum StepError {
 impl World {
     /// Advances the world by `dt` seconds.
     pub fn step(&mut self, dt: f64) -> Result<(), StepError> {
-        self.timed(Stage::Motion, |world| integrate::before_forces(world, dt as f32));
+        self.timed(Stage::Motion, |world| integrate::before_forces(world, dt));
         self.evaluate_forces(dt as f32);
-        self.timed(Stage::Motion, |world| integrate::after_forces(world, dt as f32));
-        self.clock.time += dt;
+        self.timed(Stage::Motion, |world| integrate::after_forces(world, dt));
         self.clock.steps += 1;
         self.clock.bound[self.clock.binding as usize] += 1;
         self.check_finite(dt)?;
@@ -231,6 +230,7 @@ impl World {
             let (body, velocity) = (self.emitters[k].body, self.emitters[k].velocity());
             if !born.is_empty() {
                 self.add(body, &born, velocity, 0.0);
+                self.clock.speed = self.clock.speed.max(velocity.length());
             }
         }
         if !self.sinks.is_empty() {
@@ -252,8 +252,9 @@ impl World {
         if self.clock.speed.is_finite() && self.clock.acceleration.is_finite() {
             return Ok(());
         }
-        let velocity = self.particles.get(&VELOCITY);
-        let bad = velocity.iter().position(|v| !v.is_finite()).unwrap_or(0);
+        let motion = self.particles.get(&VELOCITY).iter().zip(self.particles.get(&ACCELERATION));
+        let is_bad = |(v, a): (&Vec4, &Vec4)| !(v.length_squared() + a.length_squared()).is_finite();
+        let bad = motion.map(is_bad).position(|bad| bad).unwrap_or(0);
         let density = self.particles.get(&DENSITY)[bad];
         Err(StepError::NotFinite {
             id: self.particles.get(&ID)[bad],

@@ -80,6 +80,11 @@ impl Curve {
         self.keys.iter().map(|key| key.value).fold(f64::NEG_INFINITY, f64::max)
     }
 
+    /// Smallest value.
+    pub fn min(&self) -> f64 {
+        self.keys.iter().map(|key| key.value).fold(f64::INFINITY, f64::min)
+    }
+
     /// Value at a place on the driver's axis.
     pub fn at(&self, place: f64) -> f64 {
         let next = self.keys.partition_point(|key| key.at <= place);

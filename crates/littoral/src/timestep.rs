@@ -66,7 +66,7 @@ impl Limits {
         }
     }
 
-    /// The limits that come from motion itself: 0.4 ℓ/|v| and 0.25 √(ℓ/|a|) [BA 5.26, 5.27].
+    /// The limits that come from motion itself: 0.4 ℓ/|v| and 0.25 √(ℓ/|a|) [Bayraktar2010, Eqs. 5.27, 5.26].
     pub fn offer_motion(&mut self, smoothing_length: f32, speed: f32, acceleration: f32) {
         self.offer(Limit::Velocity, 0.4 * smoothing_length / speed.max(f32::MIN_POSITIVE));
         let smallest = f32::MIN_POSITIVE;

@@ -1,4 +1,9 @@
 //! Monaghan's artificial viscosity, in Pa·s [Monaghan2005; Lenaerts2009, Eqs. 3.11–3.13].
+//!
+//! The force of j on i is V_i V_j 2(d+2) μ (v_ij·x_ij)/(x_ij² + 0.01h²) ∇W, along the line between the two, so
+//! that it keeps angular momentum too. In the seed, μ is a number without unit that is multiplied by h c; the
+//! factor 2(d+2) is what makes the same expression μ∇²v for a flow without divergence. Kept honest by
+//! `littoral validate poiseuille-artificial`.
 
 use crate::backend::wgsl::Wgsl;
 use crate::behaviour::{Default, Kind, Property, Schema, Unit};
@@ -40,31 +45,30 @@ impl Behaviour for ArtificialViscosity {
 
     fn pair_law<'a>(&self, now: &'a Resolved, d: &Discretisation) -> Option<AnyLaw<'a>> {
         let strength = now.weighted("dynamic_viscosity").coefficient();
-        let approaching_only = now.field("approaching_only").max() > 0.0;
+        let approaching_only = now.field("approaching_only").coefficient();
         (!strength.is_zero()).then(|| AnyLaw::ArtificialViscosity(Law::new(strength, approaching_only, d)))
     }
 
     fn limit(&self, now: &Resolved, state: &LimitState, limits: &mut Limits) {
         let d = state.discretisation;
-        let law = Law::new(Coefficient::Uniform(1.0), now.field("approaching_only").max() > 0.0, d);
+        let law = Law::new(Coefficient::Uniform(1.0), Coefficient::Uniform(0.0), d);
+        let sides = 1.0 + f64::from(now.field("approaching_only").max());
         // Weight of the velocity difference along x.
         let rate = lattice_sum(&d.pressure, f64::from(d.spacing), |x, r| {
             let slope = -f64::from(d.pressure.slope_at(r as f32)) / r;
-            f64::from(law.factor) * x[0] * x[0] / (r * r + f64::from(law.softening)) * slope
+            sides * f64::from(law.factor) * x[0] * x[0] / (r * r + f64::from(law.softening)) * slope
         });
         offer_diffusion_limit(now.weighted("dynamic_viscosity").max(), rate as f32, state, limits);
     }
 
     fn wgsl(&self, now: &Resolved, state: &LimitState) -> Option<Wgsl> {
-        let strength = now.weighted("dynamic_viscosity").coefficient();
-        let approaching_only = now.field("approaching_only").max() > 0.0;
-        let law = Law::new(strength, approaching_only, state.discretisation);
+        let law = Law::new(Coefficient::Uniform(1.0), Coefficient::Uniform(0.0), state.discretisation);
         Some(
             Wgsl::new(include_str!("artificial_viscosity.wgsl"))
-                .constant("approaching_only", f32::from(u8::from(approaching_only)))
                 .constant("factor", law.factor)
                 .constant("softening", law.softening)
                 .constant("longest_step", longest_step(self, now, state))
+                .table("approaching_only", now.by_body("approaching_only"))
                 .table("strength", now.weighted_by_body("dynamic_viscosity")),
         )
     }
@@ -75,28 +79,30 @@ impl Behaviour for ArtificialViscosity {
 pub struct Law<'a> {
     kernel: Kernel,
     strength: Coefficient<'a>,
-    approaching_only: bool,
-    /// 2(d+2), made exact on the lattice at rest; doubled when only approaching pairs count, which in any
-    /// shear flow are half of them.
+    /// 1 where only approaching pairs count, and count double: in any shear flow they are half of all. Two bodies
+    /// that differ meet half way.
+    approaching_only: Coefficient<'a>,
+    /// 2(d+2), made exact on the lattice at rest.
     factor: f32,
     softening: f32,
     friction: WallFriction,
 }
 
 impl<'a> Law<'a> {
-    pub fn new(strength: Coefficient<'a>, approaching_only: bool, d: &Discretisation) -> Law<'a> {
+    pub fn new(strength: Coefficient<'a>, approaching_only: Coefficient<'a>, d: &Discretisation) -> Law<'a> {
+        // [Monaghan2005] softens by 0.01 of the smoothing length squared; in ours, as in [Lenaerts2009, Eq. 3.12], h is
+        // the support.
         let softening = 0.01 * f64::from(d.support).powi(2);
         // For v = (y²/2, 0, 0) the force must be 1: −Σ V x²y²/(2(r² + η²)) W'/r, without the factor sought.
         let sum = lattice_sum(&d.pressure, f64::from(d.spacing), |x, r| {
             let slope = f64::from(d.pressure.slope_at(r as f32)) / r;
             -0.5 * (x[0] * x[1]).powi(2) / (r * r + softening) * slope
         });
-        let sides = if approaching_only { 2.0 } else { 1.0 };
         Law {
             kernel: d.pressure,
             strength,
             approaching_only,
-            factor: (sides / sum) as f32,
+            factor: (1.0 / sum) as f32,
             softening: softening as f32,
             friction: WallFriction::new(d),
         }
@@ -110,12 +116,11 @@ impl<'a> Law<'a> {
         r: Lanes<S>,
         velocity: Lanes3<S>,
         strength: Lanes<S>,
+        approaching_only: Lanes<S>,
     ) -> Lanes3<S> {
-        let zero = splat(r.token(), 0.0);
-        let mut closing = velocity.dot(x);
-        if self.approaching_only {
-            closing = closing.min(zero);
-        }
+        let all = velocity.dot(x);
+        let approaching = all.min(splat(r.token(), 0.0)) * 2.0;
+        let closing = all + (approaching - all) * approaching_only;
         x * (strength * self.factor * closing / (r * r + self.softening) * self.kernel.gradient_over_r(r))
     }
 }
@@ -124,15 +129,20 @@ impl PairLaw for Law<'_> {
     #[inline(always)]
     fn force<S: Simd>(&self, own: &Own, pair: &Pair<S>) -> Lanes3<S> {
         // SAFETY: the loop only offers valid rows.
-        let strength = unsafe { self.strength.mean(pair.simd, own.index, pair.others) };
+        let (strength, only) = unsafe {
+            (
+                self.strength.mean(pair.simd, own.index, pair.others),
+                self.approaching_only.mean(pair.simd, own.index, pair.others),
+            )
+        };
         let velocity = Lanes3::splat(pair.simd, own.velocity.truncate().into()) - pair.velocity;
-        self.along(pair.x, pair.r, velocity, strength * pair.volume * own.volume)
+        self.along(pair.x, pair.r, velocity, strength * pair.volume * own.volume, only)
     }
 
     #[inline(always)]
     fn wall_force<S: Simd>(&self, own: &Own, wall: &WallPair<S>) -> Lanes3<S> {
         let strength = wall.volume * (self.strength.at(own.index) * own.volume) * self.friction.grip(wall);
         let velocity = Lanes3::splat(wall.simd, own.velocity.truncate().into()) - wall.velocity;
-        self.along(wall.x, wall.r, velocity, strength)
+        self.along(wall.x, wall.r, velocity, strength, splat(wall.simd, self.approaching_only.at(own.index)))
     }
 }

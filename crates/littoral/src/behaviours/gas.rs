@@ -1,4 +1,7 @@
 //! Linear gas pressure [Desbrun1996; Lenaerts2009, 3.2].
+//!
+//! p = k (ρ − ρ₀), clamped at 0 unless `tension` is on. Softer than Tait's at the same speed of sound √k once
+//! the fluid is compressed. Kept honest by `littoral validate conservation`.
 
 use crate::backend::wgsl::Wgsl;
 use crate::behaviour::{Default, Kind, Property, Schema, Unit};

@@ -51,8 +51,14 @@ fn laws(d: &Discretisation) -> [(&'static str, Law<'static>); 5] {
     [
         ("pressure", Law::Pressure(pressure::Law::new(d))),
         ("viscosity", Law::Viscosity(viscosity::Law::new(one, d))),
-        ("artificial, approaching", Law::ArtificialViscosity(artificial_viscosity::Law::new(one, true, d))),
-        ("artificial, all", Law::ArtificialViscosity(artificial_viscosity::Law::new(one, false, d))),
+        (
+            "artificial, approaching",
+            Law::ArtificialViscosity(artificial_viscosity::Law::new(one, Coefficient::Uniform(1.0), d)),
+        ),
+        (
+            "artificial, all",
+            Law::ArtificialViscosity(artificial_viscosity::Law::new(one, Coefficient::Uniform(0.0), d)),
+        ),
         ("cohesion", Law::Cohesion(cohesion::Law::new(one, d))),
     ]
 }

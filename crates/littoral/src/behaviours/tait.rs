@@ -1,4 +1,7 @@
 //! Tait pressure for weakly compressible fluids [Becker2007; Lenaerts2009, Eqs. 3.6–3.7].
+//!
+//! p = ρ₀c²/γ (δ^γ − 1) with δ = ρ/ρ₀, clamped at 0 unless `tension` is on: near a free surface the density is
+//! underestimated, and tension there would be noise. Kept honest by `littoral validate hydrostatic-column`.
 
 use crate::backend::wgsl::Wgsl;
 use crate::behaviour::{Default, Kind, Property, Schema, Unit};

@@ -1,4 +1,10 @@
 //! Laplacian viscosity [Mueller2003; Bayraktar2010, Eq. 3.22].
+//!
+//! The force of j on i is V_i V_j μ (v_j − v_i) ∇²W, with the kernel made for it, whose Laplacian is positive, so
+//! that it always brings velocities together. It keeps momentum exactly, angular momentum only on average. The
+//! factor 1/(2ρ_j) and the own mass in Eq. 3.22 do not make a force of μ∇²v; ours follows from V_i μ∇²v and Eq.
+//! 2.6 of Lenaerts. Two fluids share the mean of their viscosities. Kept honest by `littoral validate couette
+//! poiseuille`.
 
 use crate::backend::wgsl::Wgsl;
 use crate::behaviour::{Default, Kind, Property, Schema, Unit};
@@ -40,7 +46,13 @@ impl Behaviour for Viscosity {
         let rate = lattice_sum(kernel, f64::from(state.discretisation.spacing), |_, r| {
             f64::from(kernel.laplacian_at(r as f32))
         });
-        offer_diffusion_limit(now.weighted("dynamic_viscosity").max(), rate as f32, state, limits);
+        let correction = Law::new(Coefficient::Uniform(1.0), state.discretisation).correction;
+        offer_diffusion_limit(
+            now.weighted("dynamic_viscosity").max(),
+            rate as f32 * correction,
+            state,
+            limits,
+        );
     }
 
     fn wgsl(&self, now: &Resolved, state: &LimitState) -> Option<Wgsl> {

@@ -156,9 +156,17 @@ pub fn sph(reader: &Reader<'_>) -> Option<Sph> {
                 .help("use `density_kernel = \"poly6\"` and leave the pressure to cubic-spline or spiky"),
         );
     }
+    let viscosity_kernel = kernel(reader, "viscosity_kernel");
+    if viscosity_kernel.is_some_and(|kernel| kernel != KernelName::Viscosity) {
+        let message = "the Laplacian of this kernel changes its sign";
+        log.push(
+            Problem::warning("unsuitable-kernel", &reader.place("viscosity_kernel"), message)
+                .label("negative at short range: particles that come close drive each other")
+                .help("`viscosity` is made for this, and is the default"),
+        );
+    }
     let spacing = reader.number("spacing");
     let support = reader.number("support");
-    let viscosity_kernel = kernel(reader, "viscosity_kernel");
     let density = reader.word("density");
     let pressure_form = reader.word("pressure_form");
     Some(Sph {

@@ -2,8 +2,8 @@
 //!
 //! Each validation builds a scene as a user would, runs it, and compares what it measures with a closed
 //! solution, a series or a published experiment. Tolerances are stated with their reasons. A validation that
-//! cannot fail is worthless: the tests run each one on a tampered scene (a law with its sign flipped) and
-//! expect it to fail.
+//! cannot fail is worthless: the tests run some of them on a tampered scene (a law with its sign flipped)
+//! and expect them to fail.
 
 mod conservation;
 mod dam_break;
@@ -106,7 +106,7 @@ mod tests {
         (validation.run)(tamper).is_ok_and(|checks| checks.iter().all(|check| check.passed))
     }
 
-    /// The cheap ones, in earnest and with a law turned around; `littoral validate` runs them all.
+    /// One for each kind of law; `./test` runs them all in earnest.
     #[test]
     fn a_flipped_sign_is_noticed() {
         let cases: [(&Validation, &'static str); 4] = [
