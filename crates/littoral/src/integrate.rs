@@ -62,7 +62,7 @@ impl Extremes {
 
 /// v += a·kick, x += v·drift, then walls and periods.
 fn move_particles(world: &mut World, kick: f32, drift: f32) {
-    let box_ = Container::new(&world.domain);
+    let box_ = Container::new(&world.domain, world.discretisation.spacing);
     let particles = &mut world.particles;
     let extremes = particles.update2((&POSITION, &VELOCITY), |position, velocity, particles| {
         let rows = (position, velocity, particles.get(&ACCELERATION)).into_par_iter().with_min_len(8192);
@@ -90,18 +90,28 @@ fn move_particles(world: &mut World, kick: f32, drift: f32) {
     world.neighbourhood.slack -= extremes.travel2.sqrt() * drift;
 }
 
+/// Depth behind a wall at which a particle has got past it, in spacings.
+pub(crate) const CAUGHT_BEYOND: f32 = 0.1;
+
 /// The box as the integrator needs it.
 struct Container {
     low: Vec4,
     high: Vec4,
     period: Vec4,
     periodic: bool,
+    /// Deeper than this, a particle has got past the wall; less deep, it lies on it. m².
+    depth2: f32,
 }
 
 impl Container {
-    fn new(domain: &Domain) -> Container {
-        let mut container =
-            Container { low: Vec4::NEG_INFINITY, high: Vec4::INFINITY, period: Vec4::ZERO, periodic: false };
+    fn new(domain: &Domain, spacing: f32) -> Container {
+        let mut container = Container {
+            low: Vec4::NEG_INFINITY,
+            high: Vec4::INFINITY,
+            period: Vec4::ZERO,
+            periodic: false,
+            depth2: (CAUGHT_BEYOND * spacing).powi(2),
+        };
         for axis in 0..3 {
             let (min, max) = (domain.min[axis] as f32, domain.max[axis] as f32);
             if domain.sides[axis][0] == Side::Wall {
@@ -120,7 +130,8 @@ impl Container {
     }
 
     /// Puts a particle that got past a wall back onto it, without its speed into the wall; wraps periodic axes.
-    /// Tells whether a wall had to act: boundary samples should have stopped the particle before.
+    /// Tells whether the particle had got past the wall: boundary samples should have stopped it before. (A single
+    /// drop lies on the surface itself, pressed by nothing: that does not count.)
     #[inline(always)]
     fn hold(&self, x: &mut Vec4, v: &mut Vec4) -> bool {
         if self.periodic {
@@ -148,6 +159,6 @@ impl Container {
             }
         }
         *x = inside;
-        true
+        out.length_squared() > self.depth2
     }
 }

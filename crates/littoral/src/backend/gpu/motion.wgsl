@@ -16,5 +16,5 @@ fn hold(x_raw: vec3f, v: vec3f) -> Moved {
     }
     let inside = clamp(x, box_low, box_high);
     let into_wall = (x - inside) * v > vec3f(0.0);
-    return Moved(inside, select(v, vec3f(0.0), into_wall), any(inside != x));
+    return Moved(inside, select(v, vec3f(0.0), into_wall), dot(x - inside, x - inside) > caught_beyond * caught_beyond);
 }

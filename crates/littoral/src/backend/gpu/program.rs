@@ -10,6 +10,7 @@ use super::GpuError;
 use super::device::GROUPS_IN_ROW;
 use crate::backend::wgsl::{Wgsl, number};
 use crate::behaviours::LimitState;
+use crate::integrate::CAUGHT_BEYOND;
 use crate::kernels::Kernel;
 use crate::scene::{Dimensions, Domain, IntegratorName, KernelName, PressureForm, Side};
 use crate::timestep::{Limit, Limits};
@@ -142,6 +143,7 @@ impl Program {
         constant("normalised", self.normalised.to_string());
         constant("pressure_by_sum", self.by_sum.to_string());
         constant("verlet", self.verlet.to_string());
+        constant("caught_beyond", number(CAUGHT_BEYOND * d.spacing));
         constant("wall_count", format!("{}u", world.walls.len()));
         constant("least_share", number(LEAST_SHARE));
         constant("wall_hold", number(1.0 - d.slip));
