@@ -10,7 +10,10 @@ macro_rules! scenes {
     };
 }
 
-scenes!("dam-break", "dam-break-2d", "drop", "jet", "honey", "hydrostatic");
+scenes!("dam-break", "dam-break-2d", "drop", "jet", "honey", "hydrostatic", "putty", "looks");
+
+/// Files that scenes of the gallery name, with their text.
+pub static FILES: &[(&str, &str)] = &[("putty.obj", include_str!("../../../scenes/putty.obj"))];
 
 /// The text of a scene of this name.
 pub fn find(name: &str) -> Option<&'static str> {

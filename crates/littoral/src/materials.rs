@@ -4,6 +4,8 @@
 //! rest density and two behaviours, `tait` and `viscosity`; what it knows also fills in `artificial-viscosity` and
 //! `cohesion` where a body asks for them.
 
+use crate::scene::{Finish, Look};
+
 /// A liquid and its measured properties.
 #[derive(Debug)]
 pub struct Material {
@@ -16,6 +18,8 @@ pub struct Material {
     pub dynamic_viscosity: f64,
     /// Surface tension against air σ, N/m.
     pub surface_tension: f64,
+    /// How it looks. Refractive indices are measured; colours are chosen to read well at the size of a table.
+    pub look: Look,
 }
 
 impl Material {
@@ -38,6 +42,7 @@ pub static MATERIALS: &[Material] = &[
         density: 998.2,
         dynamic_viscosity: 1.0016e-3,
         surface_tension: 0.0728,
+        look: Look::clear([0.45, 0.82, 0.95], 0.3, 1.333),
     },
     // Salinity 35 g/kg. Density and viscosity: Sharqawy, Lienhard & Zubair 2010; surface tension: Nayar et al. 2014.
     Material {
@@ -46,6 +51,7 @@ pub static MATERIALS: &[Material] = &[
         density: 1024.8,
         dynamic_viscosity: 1.08e-3,
         surface_tension: 0.0738,
+        look: Look::clear([0.35, 0.78, 0.85], 0.3, 1.339),
     },
     // About 17 % moisture. Viscosity: Yanniotis, Skaltsi & Karaburnioti 2006 (it doubles with every 2 % less water);
     // published surface tensions scatter between 0.05 and 0.06 N/m.
@@ -55,6 +61,7 @@ pub static MATERIALS: &[Material] = &[
         density: 1420.0,
         dynamic_viscosity: 10.0,
         surface_tension: 0.055,
+        look: Look::clear([0.95, 0.60, 0.12], 0.03, 1.49),
     },
     // Viscosity: Fellows, Food Processing Technology (84 mPa·s); surface tension about 32 mN/m.
     Material {
@@ -63,6 +70,7 @@ pub static MATERIALS: &[Material] = &[
         density: 911.0,
         dynamic_viscosity: 0.084,
         surface_tension: 0.032,
+        look: Look::clear([0.85, 0.80, 0.20], 0.05, 1.467),
     },
     // Anhydrous. Segur & Oberstar 1951: 1.41 Pa·s; CRC Handbook: 1261 kg/m³, 63.4 mN/m.
     Material {
@@ -71,6 +79,7 @@ pub static MATERIALS: &[Material] = &[
         density: 1261.0,
         dynamic_viscosity: 1.41,
         surface_tension: 0.0634,
+        look: Look::clear([0.93, 0.96, 0.97], 0.5, 1.473),
     },
     // Whole milk, 3.5 % fat. Walstra, Wouters & Geurts, Dairy Science and Technology.
     Material {
@@ -79,6 +88,7 @@ pub static MATERIALS: &[Material] = &[
         density: 1030.0,
         dynamic_viscosity: 2.0e-3,
         surface_tension: 0.050,
+        look: Look::wax([0.97, 0.96, 0.92], 2e-3),
     },
     // CRC Handbook: 13 546 kg/m³, 1.55 mPa·s, 486.5 mN/m.
     Material {
@@ -87,6 +97,7 @@ pub static MATERIALS: &[Material] = &[
         density: 13_546.0,
         dynamic_viscosity: 1.55e-3,
         surface_tension: 0.4865,
+        look: Look::opaque(Finish::Metal, [0.82, 0.83, 0.85], 0.05),
     },
     // CRC Handbook: 789.3 kg/m³, 1.20 mPa·s, 22.1 mN/m.
     Material {
@@ -95,6 +106,7 @@ pub static MATERIALS: &[Material] = &[
         density: 789.3,
         dynamic_viscosity: 1.20e-3,
         surface_tension: 0.0221,
+        look: Look::clear([0.95, 0.97, 0.98], 0.5, 1.361),
     },
     // Basaltic melt at about 1200 °C, without crystals or bubbles. Viscosity: 10 to 100 Pa·s, Spera 2000, in
     // Encyclopedia of Volcanoes; surface tension: Walker & Mullins 1981.
@@ -104,6 +116,7 @@ pub static MATERIALS: &[Material] = &[
         density: 2650.0,
         dynamic_viscosity: 100.0,
         surface_tension: 0.35,
+        look: Look::opaque(Finish::Glow, [1.0, 0.28, 0.05], 0.6),
     },
 ];
 

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,8 @@ pub struct Report {
     pub scene_hash: String,
     /// `--set` texts, which go with `scene.toml`.
     pub overrides: Vec<String>,
+    /// Where the scene came from: files that it names are looked for there.
+    pub scene_folder: Option<PathBuf>,
     pub seed: u64,
     pub dimensions: usize,
     /// m.

@@ -37,6 +37,8 @@ pub struct Options {
     /// The scene's text and overrides, which are kept with the frames.
     pub scene_text: String,
     pub overrides: Vec<String>,
+    /// Where the scene came from, and with it the files it names.
+    pub scene_folder: Option<PathBuf>,
     /// What looked wrong with the scene, for the report.
     pub warnings: Vec<String>,
     /// The frame to end with; that of the scene's `until` when absent.
@@ -56,6 +58,7 @@ impl Options {
             existing: Existing::default(),
             scene_text: String::new(),
             overrides: Vec::new(),
+            scene_folder: None,
             warnings: Vec::new(),
             last_frame: None,
             threads: None,
@@ -147,9 +150,10 @@ impl Simulation {
         };
         let folder = RunFolder::open(&options.folder, &scene, options.existing)?;
         let mut next = 0;
-        let mut earlier = Report::default();
+        let (mut earlier, mut found) = (Report::default(), None);
         if options.existing == Existing::Resume {
-            earlier = Report::read(&folder.report()).unwrap_or_default();
+            found = Report::read(&folder.report()).ok();
+            earlier = found.clone().unwrap_or_default();
             if folder.checkpoint().exists() {
                 let checkpoint = Checkpoint::read(&folder.checkpoint())?;
                 if checkpoint.state.scene_hash != scene.hash {
@@ -171,6 +175,7 @@ impl Simulation {
             title: scene.title.clone(),
             scene_hash: scene.hash.clone(),
             overrides: options.overrides,
+            scene_folder: options.scene_folder,
             seed: scene.seed,
             dimensions: scene.dimensions.count(),
             spacing: scene.sph.spacing,
@@ -200,12 +205,28 @@ impl Simulation {
             checkpoint_every: options.checkpoint_every,
             next,
         };
-        // A complete run keeps the report it has.
-        if !simulation.is_complete() {
-            let written = simulation.folder.write_scene(&options.scene_text);
-            let path = run_folder::scene_file(simulation.folder.path());
-            written.map_err(|source| RunError::Report { path, source })?;
-            simulation.write_report()?;
+        // Looks may have changed since, in the text or in the overrides.
+        let written = simulation.folder.write_scene(&options.scene_text);
+        let path = run_folder::scene_file(simulation.folder.path());
+        written.map_err(|source| RunError::Report { path, source })?;
+        match found {
+            // A complete run keeps the report it has, but for those.
+            Some(found) if simulation.is_complete() => {
+                let Report { title, mut overrides, scene_folder, .. } = simulation.report.clone();
+                let is_end = |one: &&String| one.trim_start().starts_with("time.until");
+                let rest =
+                    |all: &[String]| all.iter().filter(|one| !is_end(one)).cloned().collect::<Vec<_>>();
+                if rest(&overrides) == rest(&found.overrides) {
+                    overrides.clone_from(&found.overrides);
+                }
+                let report = Report { title, overrides, scene_folder, ..found };
+                let written = report.write(&simulation.folder.report());
+                written.map_err(|source| simulation.report_error(source))?;
+            }
+            _ => {
+                simulation.report.finished = simulation.is_complete();
+                simulation.write_report()?;
+            }
         }
         Ok(simulation)
     }

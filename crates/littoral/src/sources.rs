@@ -61,7 +61,19 @@ pub fn fill(shape: &Shape, d: &Discretisation) -> Vec<Newborn> {
             }
             particles
         }
+        Shape::Sheet { corner, along, across } => {
+            sheet(shape, DVec3::from(corner), DVec3::from(along), DVec3::from(across), spacing)
+        }
     }
+}
+
+/// Particles of a sheet: row after row, each from its start to its end, with particles at all four corners.
+fn sheet(shape: &Shape, corner: DVec3, along: DVec3, across: DVec3, spacing: f64) -> Vec<Newborn> {
+    let (rows, columns) = shape.rows_and_columns(spacing).unwrap_or_default();
+    let part = |k: usize, count: usize| if count > 1 { k as f64 / (count - 1) as f64 } else { 0.0 };
+    let place = |row: usize, column: usize| corner + along * part(column, columns) + across * part(row, rows);
+    let all = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+    all.map(|(row, column)| Newborn { position: place(row, column), volume: spacing.powi(3) }).collect()
 }
 
 /// Whether a point is inside a shape.
@@ -72,6 +84,8 @@ pub fn contains(shape: &Shape, p: Vec4, dimensions: Dimensions) -> bool {
             (0..dimensions.count()).all(|axis| min[axis] <= p[axis] && p[axis] < max[axis])
         }
         Shape::Sphere { centre, radius } => p.distance_squared(DVec3::from(centre)) < radius * radius,
+        // Sheets have no inside, and no sink is one.
+        Shape::Sheet { .. } => false,
     }
 }
 

@@ -23,17 +23,20 @@ pub enum Ease {
     Linear,
     /// s²(3 − 2s): starts and ends at rest.
     Smooth,
+    /// A cubic through all keys without a kink, and without overshooting any of them [FritschButland1984].
+    Cubic,
 }
 
 impl Ease {
     /// The names a scene file may use, in the order of the variants.
-    pub const NAMES: [&'static str; 3] = ["step", "linear", "smooth"];
+    pub const NAMES: [&'static str; 4] = ["step", "linear", "smooth", "cubic"];
 
     pub fn from_name(name: &str) -> Option<Ease> {
         match name {
             "step" => Some(Ease::Step),
             "linear" => Some(Ease::Linear),
             "smooth" => Some(Ease::Smooth),
+            "cubic" => Some(Ease::Cubic),
             _ => None,
         }
     }
@@ -98,8 +101,46 @@ impl Curve {
             Ease::Step => 0.0,
             Ease::Linear => s,
             Ease::Smooth => s * s * (3.0 - 2.0 * s),
+            Ease::Cubic => return self.cubic(next - 1, s),
         };
         a.value + (b.value - a.value) * s
+    }
+
+    /// Hermite's cubic between key `i` and the next, at a fraction `s` of the way.
+    fn cubic(&self, i: usize, s: f64) -> f64 {
+        let (a, b) = (self.keys[i], self.keys[i + 1]);
+        let width = b.at - a.at;
+        let (slope_a, slope_b) = (self.slope(i) * width, self.slope(i + 1) * width);
+        let rise = s * s * (3.0 - 2.0 * s);
+        let swing = s * (1.0 - s) * (slope_a * (1.0 - s) - slope_b * s);
+        a.value + (b.value - a.value) * rise + swing
+    }
+
+    /// Slope at a key: the harmonic mean of the slopes to both sides, 0 at an extremum and at the ends.
+    fn slope(&self, i: usize) -> f64 {
+        if i == 0 || i + 1 == self.keys.len() {
+            return 0.0;
+        }
+        let secant = |a: Key, b: Key| (b.value - a.value) / (b.at - a.at);
+        let before = secant(self.keys[i - 1], self.keys[i]);
+        let after = secant(self.keys[i], self.keys[i + 1]);
+        if before * after <= 0.0 { 0.0 } else { 2.0 * before * after / (before + after) }
+    }
+}
+
+/// A place, or anything else with three components, that may move over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Motion {
+    pub components: [Curve; 3],
+}
+
+impl Motion {
+    pub fn constant(value: [f64; 3]) -> Motion {
+        Motion { components: value.map(Curve::constant) }
+    }
+
+    pub fn at(&self, time: f64) -> [f64; 3] {
+        [0, 1, 2].map(|axis| self.components[axis].at(time))
     }
 }
 
@@ -114,7 +155,7 @@ mod tests {
 
     #[test]
     fn holds_before_the_first_key_and_after_the_last() {
-        for ease in [Ease::Step, Ease::Linear, Ease::Smooth] {
+        for ease in [Ease::Step, Ease::Linear, Ease::Smooth, Ease::Cubic] {
             assert_eq!(ramp(ease).at(-5.0), 2.0);
             assert_eq!(ramp(ease).at(3.0), 6.0);
             assert_eq!(ramp(ease).at(99.0), 6.0);
@@ -126,6 +167,26 @@ mod tests {
         assert_eq!(ramp(Ease::Step).at(2.9), 2.0);
         assert_eq!(ramp(Ease::Linear).at(1.5), 3.0);
         assert_eq!(ramp(Ease::Smooth).at(1.5), 2.0 + 4.0 * (0.0625 * 2.5));
+    }
+
+    #[test]
+    fn a_cubic_goes_through_its_keys_without_kink_or_overshoot() {
+        let values = [0.0, 1.0, 1.2, 5.0, 5.0, 2.0];
+        let keys = values.iter().enumerate().map(|(i, &value)| Key { at: i as f64, value }).collect();
+        let curve = Curve::new(Driver::Time, Ease::Cubic, keys).unwrap();
+        for i in 0..5 {
+            let (low, high) = (values[i].min(values[i + 1]), values[i].max(values[i + 1]));
+            assert_eq!(curve.at(i as f64), values[i]);
+            for k in 0..=50 {
+                let value = curve.at(i as f64 + k as f64 / 50.0);
+                assert!((low - 1e-12..=high + 1e-12).contains(&value), "{value} at key {i} + {k}/50");
+            }
+            // Both one-sided slopes at the next key.
+            let (at, step) = ((i + 1) as f64, 1e-5);
+            let left = (curve.at(at) - curve.at(at - step)) / step;
+            let right = (curve.at(at + step) - curve.at(at)) / step;
+            assert!((left - right).abs() < 1e-3, "kink at {at}: {left} and {right}");
+        }
     }
 
     #[test]

@@ -231,6 +231,40 @@ fn overrides_replace_and_add() {
     assert_ne!(scene.hash, load(TINY).hash);
 }
 
+/// What only pictures depend on may change while the frames stay good; nothing else may.
+#[test]
+fn looks_are_not_part_of_a_scenes_identity() {
+    let bare = load(TINY);
+    let sections = "\n[picture]\nsize = [64, 48]\n[camera]\nat = [[0, [1, 2, 3]], [1, [2, 2, 3]]]\n[sky]\nkind = \"dusk\"\n\
+                    [sun]\nsize = 1\n[ground]\nshow = false\n[[lamp]]\nat = [0, 1, 0]\nlook_at = [0, 0, 0]\nwidth = 1\nheight = 1";
+    let look = "look = { finish = \"wax\", colour = \"#ff8000\" }";
+    let scene = load(&format!("title = \"Other\"{}{look}{sections}", TINY));
+    assert_eq!(scene.hash, bare.hash);
+    assert_eq!(scene.picture.size, [64, 48]);
+    assert_eq!(scene.picture.camera.at.unwrap().at(0.5), [1.5, 2.0, 3.0]);
+    assert_eq!(scene.picture.lamps.len(), 1);
+    let look = &scene.bodies[0].look;
+    assert_eq!((look.finish, look.colour), (scene::Finish::Wax, [1.0, 128.0 / 255.0, 0.0]));
+    assert_eq!(look.index, 1.333, "what is not written is the material's");
+
+    let law = load(&format!("{TINY}[body.behaviours.artificial-viscosity]\n"));
+    assert_ne!(law.hash, bare.hash, "a law with all its defaults is a law");
+    for other in ["sph.spacing=0.09", "seed=2", "body-1.velocity=[0, 1, 0]", "time.frames_per_second=25"] {
+        assert_ne!(load_with(TINY, &[other]).hash, bare.hash, "{other}");
+    }
+    assert_eq!(load_with(TINY, &["sph.spacing=0.1", "time.until=5"]).hash, bare.hash, "as it was");
+}
+
+#[test]
+fn a_sheet_has_rows_and_columns() {
+    let sheet = "shape.sheet = { corner = [0, 1, 0], along = [1, 0, 0], across = [0, 0, 0.5] }";
+    let scene = load(&TINY.replace("shape.box = { min = [0, 0, 0], max = [1, 1, 1] }", sheet));
+    let Source::Shape(shape) = scene.bodies[0].source else { panic!("no shape") };
+    assert_eq!(shape.rows_and_columns(0.1), Some((6, 11)));
+    let world = littoral::world::World::new(&scene);
+    assert_eq!(world.particles.len(), 66);
+}
+
 #[test]
 fn dust_is_allowed_with_a_warning() {
     let text = TINY.replace("material = \"water\"", "");

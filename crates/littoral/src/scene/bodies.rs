@@ -3,11 +3,11 @@
 use super::keys::{ROOT, Range};
 use super::problem::{Place, Problem};
 use super::read::Reader;
-use super::shapes::length;
+use super::shapes::{cross, length};
 use super::suggest::did_you_mean;
 use super::tree::{Entry, Table, Value as Written};
 use super::values::{self, show};
-use super::{Body, Jet, Shape, Sink, Source};
+use super::{Body, Dimensions, Jet, Look, Shape, Sink, Source, looks};
 use crate::behaviour::{BehaviourUse, Default, Kind, Property, Schema, Unit, Value};
 use crate::behaviours;
 use crate::materials::Material;
@@ -51,6 +51,8 @@ pub fn body(reader: &Reader<'_>, index: usize, end_of_run: Option<f64>) -> Draft
     let velocity = reader.vector("velocity");
     let jitter = reader.number("jitter");
     let behaviours = behaviours(reader, material, &name);
+    let is_sheet = matches!(source, Some(Source::Shape(Shape::Sheet { .. })));
+    let look = looks::look(reader, material, is_sheet);
     let source_key = if reader.entry("emitter").is_some() { "emitter" } else { "shape" };
     if let (Some(entry), true) = (reader.entry("velocity"), reader.entry("emitter").is_some()) {
         let message = "a jet's velocity is its `speed` along its `direction`";
@@ -60,7 +62,7 @@ pub fn body(reader: &Reader<'_>, index: usize, end_of_run: Option<f64>) -> Draft
         at: reader.entry("name").map_or_else(|| reader.at.clone(), |entry| entry.node.at.clone()),
         source_at: source_place(reader, source_key),
         source: source.clone(),
-        body: complete(name.clone(), source, density, velocity, jitter, behaviours),
+        body: complete(name.clone(), source, density, velocity, jitter, behaviours, look),
         name,
     }
 }
@@ -72,6 +74,7 @@ fn complete(
     velocity: Option<[f64; 3]>,
     jitter: Option<f64>,
     behaviours: Vec<BehaviourUse>,
+    look: Option<Look>,
 ) -> Option<Body> {
     Some(Body {
         name,
@@ -80,6 +83,7 @@ fn complete(
         velocity: velocity?,
         jitter: jitter?,
         behaviours,
+        look: look?,
     })
 }
 
@@ -160,6 +164,9 @@ fn shape_of(reader: &Reader<'_>) -> Option<Shape> {
         let (centre, radius) = (table.vector("centre"), table.number("radius"));
         return Some(Shape::Sphere { centre: centre?, radius: radius? });
     }
+    if kind == "sheet" {
+        return sheet(&table);
+    }
     let (min, max) = (table.vector("min"), table.vector("max"));
     let (min, max) = (min?, max?);
     let axes = ["x", "y", "z"];
@@ -174,6 +181,23 @@ fn shape_of(reader: &Reader<'_>) -> Option<Shape> {
         return None;
     }
     Some(Shape::Box { min, max })
+}
+
+fn sheet(table: &Reader<'_>) -> Option<Shape> {
+    let (corner, along, across) = (table.vector("corner"), table.vector("along"), table.vector("across"));
+    let log = table.context.log;
+    if table.context.dimensions == Dimensions::Two {
+        let problem = Problem::error("flat-world", &table.at, "a 2-D scene has no sheets");
+        log.push(problem.help("a box of one spacing's height is a row of particles"));
+        return None;
+    }
+    let (corner, along, across) = (corner?, along?, across?);
+    if length(cross(along, across)) <= 1e-6 * length(along) * length(across) {
+        let message = "`along` and `across` point the same way: the sheet is a line";
+        log.push(Problem::error("empty-shape", &table.place("across"), message));
+        return None;
+    }
+    Some(Shape::Sheet { corner, along, across })
 }
 
 fn read_jet(reader: &Reader<'_>, end_of_run: Option<f64>) -> Option<Jet> {

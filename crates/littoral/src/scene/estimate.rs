@@ -170,7 +170,7 @@ pub fn step_limit(scene: &Scene) -> Option<StepLimit> {
 /// About how many particles a source makes by the end of the run.
 pub fn particle_count(source: &Source, sph: &Sph, dimensions: Dimensions, end_of_run: f64) -> f64 {
     let content = match source {
-        Source::Shape(shape) => shape.content(dimensions),
+        Source::Shape(shape) => shape.content(dimensions, sph.spacing),
         Source::Jet(jet) => {
             let opening = match dimensions {
                 Dimensions::Two => 2.0 * jet.radius,

@@ -39,7 +39,9 @@ fn described(key: &Key) -> Value {
     let mut schema = wanted(&key.want);
     let unit = match &key.want {
         Want::Number(range) | Want::Curve(range) => Some(range.unit),
-        Want::Vector(unit) | Want::SideVectors(unit) => Some(*unit),
+        Want::Vector(unit) | Want::Spatial(unit) | Want::Motion(unit) | Want::SideVectors(unit) => {
+            Some(*unit)
+        }
         _ => None,
     };
     let default = match key.fallback {
@@ -48,6 +50,7 @@ fn described(key: &Key) -> Value {
         Fallback::Number(value) => Some(super::values::show(value)),
         Fallback::Vector(value) => Some(format!("{value:?}")),
         Fallback::Word(word) => Some(format!("\"{word}\"")),
+        Fallback::Flag(flag) => Some(flag.to_string()),
     };
     schema["description"] = json!(description(key.meaning, unit, default));
     schema
@@ -70,7 +73,17 @@ fn wanted(want: &Want) -> Value {
         Want::Whole { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
         Want::Number(range) => number(range),
         Want::Curve(range) => curve(range),
-        Want::Vector(unit) => vector(*unit),
+        Want::Vector(unit) | Want::Spatial(unit) => vector(*unit),
+        Want::Motion(unit) => motion(*unit),
+        Want::Colour => json!({ "anyOf": [
+            { "type": "string", "pattern": "^#[0-9a-fA-F]{6}$" },
+            { "type": "array", "items": { "type": "number", "minimum": 0, "maximum": 1 }, "minItems": 3, "maxItems": 3 },
+        ] }),
+        Want::Size { min, max } => {
+            let item = json!({ "type": "integer", "minimum": min, "maximum": max });
+            json!({ "type": "array", "items": item, "minItems": 2, "maxItems": 2 })
+        }
+        Want::Flag => json!({ "type": "boolean" }),
         Want::Word(options) => json!({ "enum": options }),
         Want::Words(options) => json!({ "type": "array", "items": { "enum": options } }),
         Want::Material => json!({ "enum": materials::names() }),
@@ -110,6 +123,24 @@ fn vector(unit: Unit) -> Value {
         { "type": "string", "description": format!("a number with a unit: {}", units::accepted(unit)) },
     ] });
     json!({ "type": "array", "items": item, "minItems": 2, "maxItems": 3 })
+}
+
+fn motion(unit: Unit) -> Value {
+    let key = json!({
+        "type": "array",
+        "prefixItems": [{ "type": ["number", "string"] }, vector(unit)],
+        "minItems": 2,
+        "maxItems": 2,
+    });
+    let keys =
+        json!({ "type": "array", "items": key, "minItems": 1, "description": "pairs [time, [x, y, z]]" });
+    let table = json!({
+        "type": "object",
+        "properties": { "keys": keys, "ease": { "enum": Ease::NAMES } },
+        "required": ["keys"],
+        "additionalProperties": false,
+    });
+    json!({ "anyOf": [vector(unit), keys, table] })
 }
 
 fn curve(range: &Range) -> Value {

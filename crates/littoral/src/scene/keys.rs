@@ -38,6 +38,18 @@ pub enum Want {
     /// A number, or keys over time.
     Curve(Range),
     Vector(Unit),
+    /// A vector with three components even in a flat world: lights stand in front of it.
+    Spatial(Unit),
+    /// A vector, or keys over time; three components even in a flat world.
+    Motion(Unit),
+    /// "#rrggbb", or three numbers from 0 to 1.
+    Colour,
+    /// Two whole numbers.
+    Size {
+        min: i64,
+        max: i64,
+    },
+    Flag,
     Word(&'static [&'static str]),
     Words(&'static [&'static str]),
     /// The name of a material.
@@ -71,6 +83,7 @@ pub enum Fallback {
     Required,
     Number(f64),
     Vector([f64; 3]),
+    Flag(bool),
     Word(&'static str),
     /// Worked out from the rest of the scene; the text says how.
     Derived(&'static str),
@@ -90,6 +103,16 @@ pub const PRESSURE_FORMS: &[&str] = &["quotients", "sum"];
 pub const INTEGRATORS: &[&str] = &["symplectic-euler", "velocity-verlet"];
 pub const DENSITIES: &[&str] = &["plain", "normalised"];
 
+/// In the order of [`super::Draw::NAMES`]; likewise.
+pub const DRAWS: &[&str] = &["surface", "particles", "grains", "sheet", "yarn", "mesh", "nothing"];
+/// In the order of [`super::Finish::NAMES`]; likewise.
+pub const FINISHES: &[&str] = &["clear", "diffuse", "glossy", "metal", "wax", "glow"];
+/// Fields that surfaces are cut from: the picture crate's; a test of the command compares.
+pub const SURFACES: &[&str] = &["anisotropic", "smoothed", "colour", "zhu-bridson", "bayraktar"];
+/// Kinds of sky; the command has a test that each is one of its own.
+pub const SKIES: &[&str] = &["daylight", "overcast", "studio", "dusk", "uniform"];
+pub const CONTAINERS: &[&str] = &["edges", "glass", "nothing"];
+
 /// Times: far longer than anyone will wait, and short enough for any step.
 const TIME: Range = range(Unit::Second, 0.0, 1e6);
 const POSITIVE_TIME: Range = range(Unit::Second, 1e-12, 1e6);
@@ -98,7 +121,7 @@ pub static ROOT: Section = Section {
     name: "the scene",
     meaning: "Keys at the top of the file, before any section.",
     keys: &[
-        key("title", Want::Text, Fallback::Derived("the file's name"), "shown above films and in lists"),
+        key("title", Want::Text, Fallback::Derived("the file's name"), "shown in lists and above plots"),
         key("dimensions", Want::Whole { min: 2, max: 3 }, Fallback::Number(3.0), "2 or 3; in 2-D, z stays 0"),
         key(
             "seed",
@@ -111,8 +134,17 @@ pub static ROOT: Section = Section {
         key("time", Want::Table(&TIMES), Fallback::Derived("all defaults"), "the clock"),
         key("body", Want::Tables(&BODY), Fallback::Required, "matter; at least one"),
         key("sink", Want::Tables(&SINK), Fallback::Derived("none"), "regions that remove what enters them"),
+        key("picture", Want::Table(&PICTURE), Fallback::Derived("all defaults"), "how films are made"),
+        key("camera", Want::Table(&CAMERA), Fallback::Derived("all defaults"), "where films are seen from"),
+        key("sky", Want::Table(&SKY), Fallback::Derived("all defaults"), "light from all around"),
+        key("sun", Want::Table(&SUN), Fallback::Derived("all defaults"), "light from one side"),
+        key("ground", Want::Table(&GROUND), Fallback::Derived("all defaults"), "what everything stands on"),
+        key("lamp", Want::Tables(&LAMP), Fallback::Derived("none"), "rectangles that shine"),
     ],
 };
+
+/// Keys of a scene and of a body that change pictures only: not part of what is simulated.
+pub const LOOKS_ONLY: &[&str] = &["title", "picture", "camera", "sky", "sun", "ground", "lamp", "look"];
 
 pub static WORLD: Section = Section {
     name: "[world]",
@@ -297,6 +329,7 @@ pub static BODY: Section = Section {
             Fallback::Derived("`gravity`, and what the material brings"),
             "laws the body follows, each `[body.behaviours.NAME]`",
         ),
+        key("look", Want::Table(&LOOK), Fallback::Derived("the material's"), "how it looks in pictures"),
     ],
 };
 
@@ -306,6 +339,31 @@ pub static SHAPE: Section = Section {
     keys: &[
         key("box", Want::Table(&SHAPE_BOX), Fallback::Derived(""), "an axis-aligned box"),
         key("sphere", Want::Table(&SPHERE), Fallback::Derived(""), "a ball; a disc in 2-D"),
+        key("sheet", Want::Table(&SHEET), Fallback::Derived(""), "one layer of particles; 3-D only"),
+    ],
+};
+
+pub static REGION: Section = Section {
+    name: "shape",
+    meaning: "A region; exactly one of these.",
+    keys: &[
+        key("box", Want::Table(&SHAPE_BOX), Fallback::Derived(""), "an axis-aligned box"),
+        key("sphere", Want::Table(&SPHERE), Fallback::Derived(""), "a ball; a disc in 2-D"),
+    ],
+};
+
+pub static SHEET: Section = Section {
+    name: "shape.sheet",
+    meaning: "A parallelogram of particles, one spacing thick, with rows along `along` that follow each other along `across`.",
+    keys: &[
+        key("corner", Want::Vector(Unit::Metre), Fallback::Required, "where its first particle stands"),
+        key("along", Want::Vector(Unit::Metre), Fallback::Required, "from there to the end of the first row"),
+        key(
+            "across",
+            Want::Vector(Unit::Metre),
+            Fallback::Required,
+            "from there to the start of the last row",
+        ),
     ],
 };
 
@@ -364,7 +422,235 @@ pub static JET: Section = Section {
 pub static SINK: Section = Section {
     name: "[[sink]]",
     meaning: "A region that removes what enters it.",
-    keys: &[key("shape", Want::OneOf(&SHAPE), Fallback::Required, "the region")],
+    keys: &[key("shape", Want::OneOf(&REGION), Fallback::Required, "the region")],
+};
+
+pub static PICTURE: Section = Section {
+    name: "[picture]",
+    meaning: "How films and stills are made.",
+    keys: &[
+        key(
+            "size",
+            Want::Size { min: 16, max: 16_384 },
+            Fallback::Derived("[1280, 720]"),
+            "width and height in pixels",
+        ),
+        key(
+            "samples",
+            Want::Whole { min: 1, max: 65_536 },
+            Fallback::Number(16.0),
+            "light paths for each pixel: more are cleaner and slower",
+        ),
+        key(
+            "exposure",
+            Want::Number(range(Unit::One, -20.0, 20.0)),
+            Fallback::Number(0.0),
+            "in stops: each doubles the light",
+        ),
+        key(
+            "motion_blur",
+            Want::Number(range(Unit::One, 0.0, 1.0)),
+            Fallback::Number(0.0),
+            "part of a frame's time during which the shutter is open; film cameras: 0.5",
+        ),
+        key(
+            "surface",
+            Want::Word(SURFACES),
+            Fallback::Word("anisotropic"),
+            "field that surfaces are cut from",
+        ),
+        key(
+            "cell",
+            Want::Number(range(Unit::One, 0.1, 2.0)),
+            Fallback::Number(0.5),
+            "width of the lattice that surfaces are cut from, in spacings",
+        ),
+        key("hollows", Want::Flag, Fallback::Flag(true), "whether air that a fluid encloses is shown"),
+        key("container", Want::Word(CONTAINERS), Fallback::Word("edges"), "how the box is shown"),
+        key(
+            "frames_per_second",
+            Want::Number(range(Unit::PerSecond, 1.0, 240.0)),
+            Fallback::Derived(
+                "those of `[time]`; 30 (slow motion, or time lapse) where they are above 60 or below 10",
+            ),
+            "pictures that a film shows in a second",
+        ),
+        key(
+            "poster",
+            Want::Number(TIME),
+            Fallback::Derived("two fifths of the run"),
+            "time of the frame that stands for the film",
+        ),
+    ],
+};
+
+pub static CAMERA: Section = Section {
+    name: "[camera]",
+    meaning: "Where pictures are taken from.",
+    keys: &[
+        key(
+            "at",
+            Want::Motion(Unit::Metre),
+            Fallback::Derived("in front, above, and far enough to see all"),
+            "where it stands; keys make it move: `[[0, [1, 1, 3]], [2, [2, 1, 3]]]`",
+        ),
+        key(
+            "look_at",
+            Want::Motion(Unit::Metre),
+            Fallback::Derived("the middle of the scene"),
+            "what is in the middle of the picture; may move",
+        ),
+        key(
+            "field_of_view",
+            Want::Curve(range(Unit::Degree, 1.0, 150.0)),
+            Fallback::Number(30.0),
+            "from the bottom to the top of the picture; may change over time",
+        ),
+        key(
+            "aperture",
+            Want::Number(range(Unit::Metre, 0.0, 10.0)),
+            Fallback::Number(0.0),
+            "radius of the lens: 0 keeps everything sharp",
+        ),
+        key(
+            "focus",
+            Want::Number(range(Unit::Metre, 1e-6, 1e6)),
+            Fallback::Derived("the distance of `look_at`"),
+            "distance of what is sharp",
+        ),
+    ],
+};
+
+/// Strengths of light, as a factor on what is usual.
+const STRENGTH: Want = Want::Number(range(Unit::One, 0.0, 1e6));
+
+pub static SKY: Section = Section {
+    name: "[sky]",
+    meaning: "Light from all around, and the backdrop.",
+    keys: &[
+        key("kind", Want::Word(SKIES), Fallback::Word("daylight"), "colours, from the zenith to the horizon"),
+        key("strength", STRENGTH, Fallback::Number(1.0), "multiplies its light"),
+        key("zenith", Want::Colour, Fallback::Derived("by `kind`"), "colour above"),
+        key("horizon", Want::Colour, Fallback::Derived("by `kind`"), "colour around"),
+    ],
+};
+
+pub static SUN: Section = Section {
+    name: "[sun]",
+    meaning: "Light from one direction.",
+    keys: &[
+        key(
+            "direction",
+            Want::Spatial(Unit::One),
+            Fallback::Vector([-0.5, 1.0, 0.35]),
+            "where it stands, seen from the scene; any length but 0",
+        ),
+        key("strength", STRENGTH, Fallback::Number(1.0), "multiplies its light; 0: no sun"),
+        key(
+            "size",
+            Want::Number(range(Unit::Degree, 0.0, 60.0)),
+            Fallback::Number(4.0),
+            "across, as seen: the larger, the softer its shadows",
+        ),
+        key("colour", Want::Colour, Fallback::Derived("a warm white"), "its colour"),
+    ],
+};
+
+pub static GROUND: Section = Section {
+    name: "[ground]",
+    meaning: "An endless floor.",
+    keys: &[
+        key("show", Want::Flag, Fallback::Flag(true), "whether there is one"),
+        key(
+            "height",
+            Want::Number(range(Unit::Metre, -1e6, 1e6)),
+            Fallback::Derived("the floor of the box, or below everything"),
+            "y of the floor",
+        ),
+        key("colour", Want::Colour, Fallback::Derived("pale sand"), "its colour"),
+        key(
+            "tiles",
+            Want::Number(range(Unit::Metre, 0.0, 1e6)),
+            Fallback::Derived("a round length that suits the scene"),
+            "width of its tiles; 0: none",
+        ),
+    ],
+};
+
+pub static LAMP: Section = Section {
+    name: "[[lamp]]",
+    meaning: "A rectangle that shines to one side.",
+    keys: &[
+        key("at", Want::Spatial(Unit::Metre), Fallback::Required, "its middle"),
+        key("look_at", Want::Spatial(Unit::Metre), Fallback::Required, "what it shines at"),
+        key("width", Want::Number(range(Unit::Metre, 1e-6, 1e6)), Fallback::Required, "its width"),
+        key("height", Want::Number(range(Unit::Metre, 1e-6, 1e6)), Fallback::Required, "its height"),
+        key("colour", Want::Colour, Fallback::Derived("white"), "its colour"),
+        key("strength", STRENGTH, Fallback::Number(10.0), "radiance; a white ground in the sun has about 1"),
+    ],
+};
+
+pub static LOOK: Section = Section {
+    name: "[body.look]",
+    meaning: "How a body looks.",
+    keys: &[
+        key("draw", Want::Word(DRAWS), Fallback::Word("surface"), "what is drawn for its particles"),
+        key(
+            "finish",
+            Want::Word(FINISHES),
+            Fallback::Derived("the material's, or `glossy`"),
+            "what light does with it",
+        ),
+        key(
+            "colour",
+            Want::Colour,
+            Fallback::Derived("the material's"),
+            "its colour; of clear bodies, that of white light after `depth`",
+        ),
+        key(
+            "roughness",
+            Want::Number(range(Unit::One, 0.0, 1.0)),
+            Fallback::Derived("the material's, or 0.3"),
+            "0 is a mirror, 1 is chalk",
+        ),
+        key(
+            "index",
+            Want::Number(range(Unit::One, 1.0, 4.0)),
+            Fallback::Derived("the material's, or 1.5"),
+            "refractive index",
+        ),
+        key(
+            "depth",
+            Want::Number(range(Unit::Metre, 1e-6, 1e6)),
+            Fallback::Derived("the material's, or 1 cm"),
+            "how far light gets inside: until it has the `colour` (clear), between two deflections (wax)",
+        ),
+        key(
+            "porosity",
+            Want::Number(range(Unit::One, 0.0, 1.0)),
+            Fallback::Number(0.4),
+            "part of the volume that is pores: how much darker it is when wet",
+        ),
+        key("grains", Want::Whole { min: 1, max: 1000 }, Fallback::Number(12.0), "grains for each particle"),
+        key(
+            "advected",
+            Want::Flag,
+            Fallback::Flag(false),
+            "grains drift with the flow, instead of keeping to their particle",
+        ),
+        key(
+            "thickness",
+            Want::Number(range(Unit::Metre, 1e-6, 1e3)),
+            Fallback::Derived("a spacing; of yarn, 0.38 spacings"),
+            "of a sheet, or of its yarn",
+        ),
+        key(
+            "mesh",
+            Want::Text,
+            Fallback::Derived("none"),
+            "OBJ file of a mesh that the particles carry, with `draw = \"mesh\"`; looked for beside the scene, then where the command was given",
+        ),
+    ],
 };
 
 /// Keys of a curve written as a table. Not a [`Section`] of its own: any number of a behaviour may be one.
@@ -426,6 +712,18 @@ pub const OTHER_WORDS: &[(&str, &str)] = &[
     ("normalized", "normalised"),
     ("minimum", "min"),
     ("maximum", "max"),
+    ("color", "colour"),
+    ("render", "picture"),
+    ("film", "picture"),
+    ("light", "lamp"),
+    ("backdrop", "sky"),
+    ("environment", "sky"),
+    ("floor", "ground"),
+    ("fov", "field_of_view"),
+    ("target", "look_at"),
+    ("spp", "samples"),
+    ("appearance", "look"),
+    ("ior", "index"),
     ("top", "+y"),
     ("bottom", "-y"),
 ];
@@ -433,11 +731,13 @@ pub const OTHER_WORDS: &[(&str, &str)] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{KernelName, PressureForm};
+    use crate::scene::{Draw, Finish, KernelName, PressureForm};
 
     #[test]
     fn words_are_those_of_the_engine() {
         assert_eq!(KERNELS, KernelName::NAMES.map(|(name, _)| name));
         assert_eq!(PRESSURE_FORMS, PressureForm::NAMES.map(|(name, _)| name));
+        assert_eq!(DRAWS, Draw::NAMES.map(|(name, _)| name));
+        assert_eq!(FINISHES, Finish::NAMES.map(|(name, _)| name));
     }
 }

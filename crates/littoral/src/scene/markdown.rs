@@ -19,8 +19,16 @@ pub fn key_tables() -> Vec<(&'static str, String)> {
         &keys::BODY,
         &keys::SHAPE_BOX,
         &keys::SPHERE,
+        &keys::SHEET,
         &keys::JET,
         &keys::SINK,
+        &keys::PICTURE,
+        &keys::CAMERA,
+        &keys::SKY,
+        &keys::SUN,
+        &keys::GROUND,
+        &keys::LAMP,
+        &keys::LOOK,
     ]
     .into_iter()
     .map(|section| (section.name, section_table(section)))
@@ -49,11 +57,16 @@ fn takes(want: &Want) -> String {
     match want {
         Want::Text => "a text".to_owned(),
         Want::Whole { max: i64::MAX, min } => format!("a whole number from {min}"),
-        Want::Whole { min, max } => format!("{min} or {max}"),
+        Want::Whole { min, max } if *max == min + 1 => format!("{min} or {max}"),
+        Want::Whole { min, max } => format!("a whole number from {min} to {max}"),
         Want::Number(range) => show_range(range),
         Want::Curve(range) => format!("{}, or keys", show_range(range)),
-        Want::Vector(Unit::One) => "a vector".to_owned(),
-        Want::Vector(unit) => format!("a vector, {}", unit.symbol()),
+        Want::Vector(Unit::One) | Want::Spatial(Unit::One) => "a vector".to_owned(),
+        Want::Vector(unit) | Want::Spatial(unit) => format!("a vector, {}", unit.symbol()),
+        Want::Motion(unit) => format!("a vector, {}, or keys", unit.symbol()),
+        Want::Colour => "a colour".to_owned(),
+        Want::Size { .. } => "two whole numbers".to_owned(),
+        Want::Flag => "true or false".to_owned(),
         Want::Word(options) => list_of(options),
         Want::Words(options) if options.len() > 3 => "a list of sides".to_owned(),
         Want::Words(_) => "a list of axes".to_owned(),
@@ -74,6 +87,7 @@ fn fallback(fallback: &Fallback) -> String {
         Fallback::Number(value) => show(*value),
         Fallback::Vector(value) => format!("[{}]", value.map(show).join(", ")),
         Fallback::Word(word) => format!("`{word}`"),
+        Fallback::Flag(flag) => flag.to_string(),
         Fallback::Derived(how) => (*how).to_owned(),
     }
 }

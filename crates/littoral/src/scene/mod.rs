@@ -8,8 +8,10 @@ mod check;
 mod estimate;
 mod json_schema;
 pub mod keys;
+mod looks;
 mod markdown;
 mod overrides;
+mod picture;
 mod problem;
 mod read;
 mod sections;
@@ -30,6 +32,7 @@ pub use estimate::{
 };
 pub use json_schema::json_schema;
 pub use markdown::key_tables;
+pub use picture::{Camera, Colour, Container, Draw, Finish, Ground, Lamp, Look, Picture, Sky, Sun};
 pub use problem::{Place, Problem, Problems, Severity};
 pub use suggest::nearest as nearest_name;
 
@@ -58,7 +61,7 @@ pub fn load(name: &str, text: &str, overrides: &[String]) -> Result<(Scene, Vec<
     problems.sort_by_key(Problem::reading_order);
     let sound = problems.iter().all(|problem| problem.severity == Severity::Warning);
     match scene {
-        Some(scene) if sound => Ok((Scene { hash: hash(text, overrides), ..scene }, problems)),
+        Some(scene) if sound => Ok((Scene { hash: hash(&root), ..scene }, problems)),
         _ => {
             if sound {
                 // A gap in the checks: better an unhelpful error than a wrong scene.
@@ -92,6 +95,7 @@ fn read_scene(root: &Node, name: &str, start: &Place, log: &Log) -> Option<Scene
         .map(|(index, body)| bodies::body(body, index, end_of_run))
         .collect();
     let sinks: Vec<Option<Sink>> = root.tables("sink").iter().map(bodies::sink).collect();
+    let picture = looks::picture(&root, time.map(|time| time.frames_per_second));
 
     check::duplicate_names(&drafts, log);
     if let Some(sph) = &sph {
@@ -120,6 +124,7 @@ fn read_scene(root: &Node, name: &str, start: &Place, log: &Log) -> Option<Scene
         seed: seed?.unsigned_abs(),
         bodies: drafts.into_iter().map(|draft| draft.body).collect::<Option<_>>()?,
         sinks: sinks.into_iter().collect::<Option<_>>()?,
+        picture: picture?,
         hash: String::new(),
     };
     if let Some(reader) = &time_reader {
@@ -143,16 +148,47 @@ fn file_stem(name: &str) -> String {
     file.strip_suffix(".toml").unwrap_or(file).to_owned()
 }
 
-/// Identifies the text and its overrides, except for the end of the run: a longer run goes on from a shorter one.
-fn hash(text: &str, overrides: &[String]) -> String {
+/// Identifies what is simulated: all values, whether written or overridden, except for looks and for the end of the
+/// run. A longer run goes on from a shorter one, and another light needs no other run.
+fn hash(root: &Node) -> String {
     let mut hasher = Sha256::new();
-    hasher.update(text);
-    let ends_run = |one: &String| one.split('=').next().is_some_and(|path| path.trim() == "time.until");
-    for one in overrides.iter().filter(|one| !ends_run(one)) {
-        hasher.update("\0--set ");
-        hasher.update(one);
-    }
+    identify(root, &mut Vec::new(), &mut hasher);
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Feeds every value with its path; a body's own names (`behaviours.gravity`) cannot be mistaken for looks, which
+/// stand at the top or right below a body.
+fn identify(node: &Node, path: &mut Vec<String>, hasher: &mut Sha256) {
+    match &node.value {
+        Value::Table(table) => {
+            // A law with all its defaults is an empty table; an empty section says nothing.
+            if path.len() > 2 {
+                hasher.update(format!("{path:?} table\n"));
+            }
+            let mut entries: Vec<_> = table.entries.iter().collect();
+            entries.sort_by(|a, b| a.key.cmp(&b.key));
+            for entry in entries {
+                let top = path.is_empty() || (path.len() == 2 && path[0] == "body");
+                let look = top && keys::LOOKS_ONLY.contains(&entry.key.as_str());
+                let end = path.len() == 1 && path[0] == "time" && entry.key == "until";
+                if look || end {
+                    continue;
+                }
+                path.push(entry.key.clone());
+                identify(&entry.node, path, hasher);
+                path.pop();
+            }
+        }
+        Value::List(items) => {
+            hasher.update(format!("{path:?} list of {}\n", items.len()));
+            for (index, item) in items.iter().enumerate() {
+                path.push(index.to_string());
+                identify(item, path, hasher);
+                path.pop();
+            }
+        }
+        leaf => hasher.update(format!("{path:?} {leaf:?}\n")),
+    }
 }
 
 /// A checked scene. Lengths in m, times in s, all values SI.
@@ -170,7 +206,9 @@ pub struct Scene {
     pub bodies: Vec<Body>,
     /// Regions that remove what enters them.
     pub sinks: Vec<Sink>,
-    /// SHA-256 of the text and its overrides (`time.until` left out), as hexadecimal digits.
+    /// How it is looked at.
+    pub picture: Picture,
+    /// SHA-256 of all values that the run depends on (`time.until` left out), as hexadecimal digits.
     pub hash: String,
 }
 
@@ -296,6 +334,7 @@ pub struct Body {
     /// Initial displacement from the lattice, at most this fraction of a spacing (0 to 0.5).
     pub jitter: f64,
     pub behaviours: Vec<BehaviourUse>,
+    pub look: Look,
 }
 
 /// Where a body's particles come from.
@@ -309,8 +348,20 @@ pub enum Source {
 
 #[derive(Clone, Copy, Debug)]
 pub enum Shape {
-    Box { min: [f64; 3], max: [f64; 3] },
-    Sphere { centre: [f64; 3], radius: f64 },
+    Box {
+        min: [f64; 3],
+        max: [f64; 3],
+    },
+    Sphere {
+        centre: [f64; 3],
+        radius: f64,
+    },
+    /// One layer of particles: rows from `corner` along `along`, one after the other along `across`.
+    Sheet {
+        corner: [f64; 3],
+        along: [f64; 3],
+        across: [f64; 3],
+    },
 }
 
 #[derive(Clone, Debug)]

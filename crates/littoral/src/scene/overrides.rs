@@ -110,7 +110,10 @@ fn resolve(root: &Node, steps: Vec<Step>) -> Result<Vec<Step>, Box<Problem>> {
         known.extend(names.iter().map(String::as_str));
         return Err(bad(&first.at, format!("there is no section and no body called `{}`", first.name))
             .label(did_you_mean(&first.name, &known).unwrap_or_default())
-            .help(format!("bodies: {}; sections: world, sph, time", names.join(", ")))
+            .help(format!(
+                "bodies: {}; sections: world, sph, time, picture, camera, sky, sun, ground",
+                names.join(", ")
+            ))
             .into());
     };
     let at = first.at.clone();

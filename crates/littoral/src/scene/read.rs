@@ -7,7 +7,7 @@ use super::suggest::{did_you_mean, list_of, nearest};
 use super::tree::{Entry, Node, Table, Value};
 use super::values::{self, Log};
 use crate::materials::{self, Material};
-use crate::timeline::Curve;
+use crate::timeline::{Curve, Motion};
 
 /// What every reader needs to know.
 #[derive(Clone, Copy)]
@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
         let message = format!("{} has no `{}`", self.section.name, key.name);
         let unit = match &key.want {
             Want::Number(range) | Want::Curve(range) => range.unit.symbol(),
-            Want::Vector(unit) => unit.symbol(),
+            Want::Vector(unit) | Want::Spatial(unit) | Want::Motion(unit) => unit.symbol(),
             _ => "",
         };
         let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
@@ -131,15 +131,46 @@ impl<'a> Reader<'a> {
     }
 
     pub fn curve(&self, name: &str) -> Option<Curve> {
-        let Want::Curve(range) = &self.spec(name).want else { panic!("`{name}` is not a curve") };
-        values::curve(&self.wanted(name)?.node, range, name, self.context.log)
+        let key = self.spec(name);
+        let Want::Curve(range) = &key.want else { panic!("`{name}` is not a curve") };
+        match (self.wanted(name), key.fallback) {
+            (Some(entry), _) => values::curve(&entry.node, range, name, self.context.log),
+            (None, Fallback::Number(value)) => Some(Curve::constant(value)),
+            (None, _) => None,
+        }
+    }
+
+    pub fn motion(&self, name: &str) -> Option<Motion> {
+        let Want::Motion(unit) = self.spec(name).want else { panic!("`{name}` is not a motion") };
+        values::motion(&self.wanted(name)?.node, unit, name, self.context.log)
+    }
+
+    pub fn colour(&self, name: &str) -> Option<[f64; 3]> {
+        values::colour(&self.wanted(name)?.node, name, self.context.log)
+    }
+
+    pub fn size(&self, name: &str) -> Option<[u32; 2]> {
+        let Want::Size { min, max } = self.spec(name).want else { panic!("`{name}` is not a size") };
+        values::size(&self.wanted(name)?.node, min, max, name, self.context.log)
+    }
+
+    pub fn flag(&self, name: &str) -> Option<bool> {
+        match (self.wanted(name), self.spec(name).fallback) {
+            (Some(entry), _) => values::flag(&entry.node, name, self.context.log),
+            (None, Fallback::Flag(value)) => Some(value),
+            (None, _) => None,
+        }
     }
 
     pub fn vector(&self, name: &str) -> Option<[f64; 3]> {
         let key = self.spec(name);
-        let Want::Vector(unit) = key.want else { panic!("`{name}` is not a vector") };
+        let (unit, dimensions) = match key.want {
+            Want::Vector(unit) => (unit, self.context.dimensions),
+            Want::Spatial(unit) => (unit, Dimensions::Three),
+            _ => panic!("`{name}` is not a vector"),
+        };
         match self.wanted(name) {
-            Some(entry) => values::vector(&entry.node, unit, self.context.dimensions, name, self.context.log),
+            Some(entry) => values::vector(&entry.node, unit, dimensions, name, self.context.log),
             None => match key.fallback {
                 Fallback::Vector(value) => Some(value),
                 _ => None,

@@ -17,11 +17,21 @@ impl Shape {
                     std::array::from_fn(|axis| centre[axis] + reach[axis]),
                 )
             }
+            Shape::Sheet { corner, along, across } => {
+                let ends = |axis: usize| {
+                    let [c, a, b] = [corner[axis], along[axis], across[axis]];
+                    [c, c + a, c + b, c + a + b]
+                };
+                (
+                    std::array::from_fn(|axis| ends(axis).into_iter().fold(f64::INFINITY, f64::min)),
+                    std::array::from_fn(|axis| ends(axis).into_iter().fold(f64::NEG_INFINITY, f64::max)),
+                )
+            }
         }
     }
 
-    /// Volume in m³; area in m² in 2-D.
-    pub fn content(&self, dimensions: Dimensions) -> f64 {
+    /// Volume in m³ (area in m² in 2-D) when filled with particles of this spacing.
+    pub fn content(&self, dimensions: Dimensions, spacing: f64) -> f64 {
         use std::f64::consts::PI;
         match (*self, dimensions) {
             (Shape::Box { min, max }, _) => {
@@ -29,7 +39,18 @@ impl Shape {
             }
             (Shape::Sphere { radius, .. }, Dimensions::Two) => PI * radius.powi(2),
             (Shape::Sphere { radius, .. }, Dimensions::Three) => 4.0 / 3.0 * PI * radius.powi(3),
+            (Shape::Sheet { .. }, _) => {
+                let (rows, columns) = self.rows_and_columns(spacing).unwrap_or_default();
+                (rows * columns) as f64 * spacing.powi(3)
+            }
         }
+    }
+
+    /// Of a sheet: how many rows, and how many particles in each.
+    pub fn rows_and_columns(&self, spacing: f64) -> Option<(usize, usize)> {
+        let Shape::Sheet { along, across, .. } = *self else { return None };
+        let count = |edge: [f64; 3]| (length(edge) / spacing).round() as usize + 1;
+        Some((count(across), count(along)))
     }
 
     /// Whether the shape is too small to hold a particle of the lattice that fills it.
@@ -41,13 +62,23 @@ impl Shape {
         match *self {
             Shape::Box { min, max } => (0..count).any(|axis| max[axis] - min[axis] < 0.5 * spacing),
             Shape::Sphere { radius, .. } => radius <= 0.5 * spacing * (count as f64).sqrt(),
+            Shape::Sheet { .. } => false,
         }
     }
 
     /// Whether two shapes share more than a skin of `tolerance`, m.
     pub fn overlaps(&self, other: &Shape, dimensions: Dimensions, tolerance: f64) -> bool {
         let count = dimensions.count();
-        match (*self, *other) {
+        // A sheet counts as the box around it: too much where it is slanted.
+        let boxed = |shape: &Shape| match shape {
+            Shape::Sheet { .. } => {
+                let (min, max) = shape.bounds(dimensions);
+                Shape::Box { min, max }
+            }
+            _ => *shape,
+        };
+        match (boxed(self), boxed(other)) {
+            (Shape::Sheet { .. }, _) | (_, Shape::Sheet { .. }) => unreachable!("boxed"),
             (Shape::Box { min: a, max: b }, Shape::Box { min: c, max: d }) => {
                 (0..count).all(|axis| a[axis].max(c[axis]) + tolerance < b[axis].min(d[axis]))
             }
@@ -78,12 +109,20 @@ impl Shape {
                 let reach = radius * dot(direction, direction).sqrt();
                 (middle - reach, middle + reach)
             }
+            Shape::Sheet { .. } => {
+                let (min, max) = self.bounds(Dimensions::Three);
+                Shape::Box { min, max }.extent_along(direction)
+            }
         }
     }
 }
 
 pub fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+pub fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
 pub fn length(a: [f64; 3]) -> f64 {

@@ -11,7 +11,7 @@ use super::tree::{Node, Table, Value};
 use super::units::{self, Trouble};
 use super::{DRIVER_COLUMNS, Dimensions};
 use crate::behaviour::Unit;
-use crate::timeline::{Curve, Driver, Ease, Key};
+use crate::timeline::{Curve, Driver, Ease, Key, Motion};
 
 /// Where problems are collected: reading goes on after the first.
 #[derive(Debug, Default)]
@@ -236,6 +236,114 @@ pub fn vector(node: &Node, unit: Unit, dimensions: Dimensions, what: &str, log: 
         return None;
     }
     complete.then_some(vector)
+}
+
+/// "#rrggbb", or three numbers from 0 to 1: as on a screen.
+pub fn colour(node: &Node, what: &str, log: &Log) -> Option<[f64; 3]> {
+    const EXPECTED: &str = "a colour such as \"#3366cc\" or [0.2, 0.4, 0.8]";
+    match &node.value {
+        Value::Text(text) => {
+            let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6 && digits.is_ascii());
+            let number = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+            let Some(number) = number else {
+                let message = format!("`{what}` is the text \"{text}\"; expected {EXPECTED}");
+                log.push(Problem::error("wrong-type", &node.at, message).label("expected \"#rrggbb\""));
+                return None;
+            };
+            Some([16, 8, 0].map(|shift| f64::from(number >> shift & 255) / 255.0))
+        }
+        Value::List(items) if items.len() == 3 => {
+            let range = Range { unit: Unit::One, min: 0.0, max: 1.0 };
+            let parts: Vec<f64> = items.iter().filter_map(|item| number(item, &range, what, log)).collect();
+            parts.try_into().ok()
+        }
+        _ => {
+            log.push(wrong_type(node, what, EXPECTED));
+            None
+        }
+    }
+}
+
+/// `[width, height]`.
+pub fn size(node: &Node, min: i64, max: i64, what: &str, log: &Log) -> Option<[u32; 2]> {
+    let Value::List(items) = &node.value else {
+        log.push(wrong_type(node, what, "two whole numbers [width, height]"));
+        return None;
+    };
+    let [width, height] = items.as_slice() else {
+        let message = format!("`{what}` is a list of {}; expected [width, height]", items.len());
+        log.push(Problem::error("wrong-type", &node.at, message).label("expected [width, height]"));
+        return None;
+    };
+    let (width, height) = (whole(width, min, max, what, log), whole(height, min, max, what, log));
+    Some([width? as u32, height? as u32])
+}
+
+/// A vector, keys over time `[[t, [x, y, z]], …]`, or a table `{ keys, ease }`. Cameras may leave a flat world.
+pub fn motion(node: &Node, unit: Unit, what: &str, log: &Log) -> Option<Motion> {
+    match &node.value {
+        Value::List(items) if matches!(items.first().map(|item| &item.value), Some(Value::List(_))) => {
+            motion_keys(node, items, unit, Ease::Cubic, what, log)
+        }
+        Value::Table(table) => {
+            for entry in table.entries.iter().filter(|entry| !["keys", "ease"].contains(&entry.key.as_str()))
+            {
+                let message = format!("`{}` is not a key of a motion", entry.key);
+                log.push(
+                    Problem::error("unknown-key", &entry.key_at, message)
+                        .help("keys of a motion: keys, ease"),
+                );
+            }
+            let ease = match table.get("ease") {
+                Some(entry) => word(&entry.node, &Ease::NAMES, "ease", "way to ease", log)
+                    .and_then(|i| Ease::from_name(Ease::NAMES[i])),
+                None => Some(Ease::Cubic),
+            };
+            let Some(Value::List(items)) = table.get("keys").map(|entry| &entry.node.value) else {
+                let message = format!("the motion of `{what}` has no list of `keys`");
+                let problem = Problem::error("missing-key", &node.at, message);
+                log.push(problem.help("write `keys = [[time, [x, y, z]], …]`"));
+                return None;
+            };
+            motion_keys(node, items, unit, ease?, what, log)
+        }
+        _ => vector(node, unit, Dimensions::Three, what, log).map(Motion::constant),
+    }
+}
+
+fn motion_keys(node: &Node, items: &[Node], unit: Unit, ease: Ease, what: &str, log: &Log) -> Option<Motion> {
+    let mut keys: [Vec<Key>; 3] = Default::default();
+    let mut complete = !items.is_empty();
+    for item in items {
+        let pair = match &item.value {
+            Value::List(pair) if pair.len() == 2 => pair,
+            _ => {
+                log.push(wrong_type(item, &format!("a key of {what}"), "a pair [time, [x, y, z]]"));
+                complete = false;
+                continue;
+            }
+        };
+        let at = quantity(&pair[0], Unit::Second, "time", log);
+        let place = vector(&pair[1], unit, Dimensions::Three, what, log);
+        match at.zip(place) {
+            Some((at, place)) => {
+                for (keys, value) in keys.iter_mut().zip(place) {
+                    keys.push(Key { at, value });
+                }
+            }
+            None => complete = false,
+        }
+    }
+    if !complete {
+        return None;
+    }
+    let curves: Option<Vec<Curve>> =
+        keys.into_iter().map(|keys| Curve::new(Driver::Time, ease, keys)).collect();
+    if curves.is_none() {
+        let message = format!("the keys of `{what}` are not in the order of their times");
+        log.push(Problem::error("key-order", &node.at, message).label("times must rise"));
+    }
+    Some(Motion { components: curves?.try_into().ok()? })
 }
 
 /// A constant, keys over time `[[t, v], …]`, or a table `{ over, keys, ease }`.
