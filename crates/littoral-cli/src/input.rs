@@ -18,6 +18,10 @@ pub struct Input {
     pub overrides: Vec<String>,
     /// Where frames go if nothing else is said.
     pub folder: PathBuf,
+    /// Whether it is an earlier run's, in `folder`.
+    pub is_run: bool,
+    /// Where the scene came from; scenes of the gallery come from nowhere.
+    pub scene_folder: Option<PathBuf>,
 }
 
 impl Input {
@@ -33,7 +37,16 @@ impl Input {
             let text = fs::read_to_string(path).map_err(|error| missing(argument, &error.to_string()))?;
             let stem = path.file_stem().unwrap_or_default();
             let folder = Path::new("out").join(stem);
-            return Ok(Input { name: argument.to_owned(), text, overrides: Vec::new(), folder });
+            let scene_folder =
+                std::path::absolute(path).ok().and_then(|path| Some(path.parent()?.to_owned()));
+            return Ok(Input {
+                name: argument.to_owned(),
+                text,
+                overrides: Vec::new(),
+                folder,
+                is_run: false,
+                scene_folder,
+            });
         }
         match gallery::find(argument) {
             Some(text) => Ok(Input {
@@ -41,27 +54,47 @@ impl Input {
                 text: text.to_owned(),
                 overrides: Vec::new(),
                 folder: Path::new("out").join(argument),
+                is_run: false,
+                scene_folder: None,
             }),
             None => Err(missing(argument, "no such file, and no scene of that name in the gallery")),
         }
     }
 
     /// The folder of a run holds its scene and its overrides.
-    fn from_run(folder: &Path) -> Result<Input, Failure> {
+    pub fn from_run(folder: &Path) -> Result<Input, Failure> {
         let file = run_folder::scene_file(folder);
-        let (Ok(text), Ok(report)) =
-            (fs::read_to_string(&file), Report::read(&run_folder::report_file(folder)))
-        else {
-            let message = format!("`{}` is a folder, but holds no run to go on with", folder.display());
-            return Err(Failure::Input(message));
+        let unreadable = |path: &Path, reason: String| {
+            let (folder, path) = (folder.display(), path.display());
+            let message = format!(
+                "`{folder}` holds no run: cannot read `{path}`: {reason}\n  make one with: littoral run SCENE --out {folder}"
+            );
+            Failure::Input(message)
         };
-        let name = file.display().to_string();
-        Ok(Input { name, text, overrides: report.overrides, folder: folder.to_owned() })
+        let text = fs::read_to_string(&file).map_err(|error| unreadable(&file, error.to_string()))?;
+        let about = run_folder::report_file(folder);
+        let report = Report::read(&about).map_err(|error| unreadable(&about, error.to_string()))?;
+        Ok(Input {
+            name: file.display().to_string(),
+            text,
+            overrides: report.overrides,
+            folder: folder.to_owned(),
+            is_run: true,
+            scene_folder: report.scene_folder,
+        })
     }
 
-    /// Checks the scene; `more` overrides come after those of the earlier run.
+    /// Where files that the scene names are looked for.
+    pub fn scene_folder(&self) -> PathBuf {
+        self.scene_folder.clone().unwrap_or_default()
+    }
+
+    /// Checks the scene; `more` overrides come after those of the earlier run, and replace those of the same path.
     pub fn load(&self, more: &[String]) -> Result<Loaded, Failure> {
-        let overrides: Vec<String> = self.overrides.iter().chain(more).cloned().collect();
+        let path = |one: &String| one.split('=').next().unwrap_or_default().trim().to_owned();
+        let replaced = |one: &&String| more.iter().any(|other| path(other) == path(one));
+        let earlier = self.overrides.iter().filter(|one| !replaced(one));
+        let overrides: Vec<String> = earlier.chain(more).cloned().collect();
         let (scene, warnings) = scene::load(&self.name, &self.text, &overrides)?;
         Ok(Loaded { scene, warnings, overrides })
     }

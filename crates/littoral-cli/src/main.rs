@@ -3,11 +3,16 @@
 mod behaviours;
 mod check;
 mod failure;
+mod film;
 mod info;
 mod input;
+mod picture;
+mod plot;
 mod progress;
+mod render;
 mod run;
 mod scenes;
+mod surface;
 mod text;
 mod validate;
 
@@ -26,8 +31,16 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Run a scene and make a film of it
+    Film(film::Arguments),
     /// Run a scene, and write its frames
     Run(run::Arguments),
+    /// Make pictures of a run's frames
+    Render(render::Arguments),
+    /// Write the surfaces of a run's bodies as meshes
+    Surface(surface::Arguments),
+    /// Plot energies, density errors and time steps of a run
+    Plot(plot::Arguments),
     /// Find everything that is wrong with scenes, and what they would take to run
     Check(check::Arguments),
     /// List the scenes that come with the program, or print one
@@ -44,7 +57,11 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
+        Command::Film(arguments) => film::command(&arguments),
         Command::Run(arguments) => run::command(&arguments),
+        Command::Render(arguments) => render::command(&arguments),
+        Command::Surface(arguments) => surface::command(&arguments),
+        Command::Plot(arguments) => plot::command(&arguments),
         Command::Check(arguments) => check::command(&arguments),
         Command::Scenes(arguments) => scenes::command(&arguments).map(|text| print(&text)),
         Command::Behaviours(arguments) => behaviours::command(&arguments).map(|text| print(&text)),

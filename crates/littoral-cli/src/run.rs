@@ -18,32 +18,39 @@ use crate::progress::{Progress, Voice};
 
 #[derive(Args)]
 pub struct Arguments {
+    #[command(flatten)]
+    pub run: RunArguments,
+    /// Go on with the run that is in the folder
+    #[arg(long, conflicts_with = "fresh")]
+    resume: bool,
+}
+
+/// What every command that runs a scene takes.
+#[derive(Args)]
+pub struct RunArguments {
     /// A scene file, a name from `littoral scenes`, or the folder of an earlier run
-    scene: String,
+    pub scene: String,
     /// Where frames go [default: out/<name of the scene>]
     #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    pub out: Option<PathBuf>,
     /// When to end, in seconds of the scene: short for --set time.until=S
     #[arg(long, value_name = "S", conflicts_with = "frames")]
     until: Option<String>,
     /// End with frame N
     #[arg(long, value_name = "N")]
-    frames: Option<u64>,
+    pub frames: Option<u64>,
     /// Threads to use [default: all cores]; the result does not depend on it
     #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    pub threads: Option<NonZeroUsize>,
     /// Where to compute
     #[arg(long, value_enum, default_value = "cpu")]
     backend: BackendName,
     /// Replace a value of the scene: time.until=2, water.viscosity.dynamic_viscosity=0.1
     #[arg(long, value_name = "PATH=VALUE")]
-    set: Vec<String>,
-    /// Go on with the run that is in the folder
-    #[arg(long, conflicts_with = "fresh")]
-    resume: bool,
+    pub set: Vec<String>,
     /// Remove the run that is in the folder, and start anew
     #[arg(long)]
-    fresh: bool,
+    pub fresh: bool,
     /// Seconds between checkpoints, at least
     #[arg(long, value_name = "S", default_value_t = 30.0)]
     checkpoint_every: f64,
@@ -61,27 +68,31 @@ enum BackendName {
     Gpu,
 }
 
-impl Arguments {
-    fn voice(&self) -> Voice {
-        match (self.quiet, self.json) {
-            (true, _) => Voice::Quiet,
-            (_, true) => Voice::Json,
-            _ => Voice::Human,
-        }
+impl RunArguments {
+    pub fn voice(&self) -> Voice {
+        voice(self.quiet, self.json)
     }
 
-    fn options(&self, input: &Input, loaded: &Loaded) -> Result<Options, Failure> {
-        let existing = match (self.resume, self.fresh) {
-            (true, _) => Existing::Resume,
-            (_, true) => Existing::Remove,
-            _ => Existing::Refuse,
-        };
+    /// Overrides, with the short forms spelled out.
+    pub fn overrides(&self) -> Vec<String> {
+        let mut overrides = self.set.clone();
+        overrides.extend(self.until.iter().map(|until| format!("time.until={until}")));
+        overrides
+    }
+
+    /// Where the run goes.
+    pub fn folder(&self, input: &Input) -> PathBuf {
+        self.out.clone().unwrap_or_else(|| input.folder.clone())
+    }
+
+    fn options(&self, input: &Input, loaded: &Loaded, existing: Existing) -> Result<Options, Failure> {
         let checkpoint_every = Duration::try_from_secs_f64(self.checkpoint_every)
             .map_err(|error| Failure::Input(format!("--checkpoint-every: {error}")))?;
         Ok(Options {
-            existing,
+            existing: if self.fresh { Existing::Remove } else { existing },
             scene_text: input.text.clone(),
             overrides: loaded.overrides.clone(),
+            scene_folder: input.scene_folder.clone(),
             warnings: loaded.warnings.iter().map(ToString::to_string).collect(),
             last_frame: self.frames,
             threads: self.threads,
@@ -90,14 +101,39 @@ impl Arguments {
                 BackendName::Gpu => Backend::Gpu,
             },
             checkpoint_every,
-            ..Options::new(self.out.clone().unwrap_or_else(|| input.folder.clone()))
+            ..Options::new(self.folder(input))
         })
     }
 }
 
 pub fn command(arguments: &Arguments) -> Result<(), Failure> {
-    let voice = arguments.voice();
-    run(arguments, voice).map_err(|failure| match voice {
+    let voice = arguments.run.voice();
+    let existing = if arguments.resume { Existing::Resume } else { Existing::Refuse };
+    heard(voice, || {
+        let input = Input::find(&arguments.run.scene)?;
+        let loaded = input.load(&arguments.run.overrides())?;
+        simulate(&arguments.run, &input, &loaded, existing, &stop_on_interrupt(voice))
+    })
+}
+
+pub fn voice(quiet: bool, json: bool) -> Voice {
+    match (quiet, json) {
+        (true, _) => Voice::Quiet,
+        (_, true) => Voice::Json,
+        _ => Voice::Human,
+    }
+}
+
+/// So many threads, or all cores.
+pub fn threads(wish: Option<NonZeroUsize>) -> Result<rayon::ThreadPool, Failure> {
+    let threads = wish.map_or(0, NonZeroUsize::get);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map_err(|error| Failure::Input(format!("cannot start {threads} threads: {error}")))
+}
+
+/// Machines get failures as JSON.
+pub fn heard(voice: Voice, work: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
+    work().map_err(|failure| match voice {
         Voice::Json if !matches!(failure, Failure::Stopped) => {
             crate::print(&format!("{}\n", failure.to_json()));
             failure.silenced()
@@ -106,17 +142,19 @@ pub fn command(arguments: &Arguments) -> Result<(), Failure> {
     })
 }
 
-fn run(arguments: &Arguments, voice: Voice) -> Result<(), Failure> {
-    let input = Input::find(&arguments.scene)?;
-    let mut overrides = arguments.set.clone();
-    overrides.extend(arguments.until.iter().map(|until| format!("time.until={until}")));
-    let loaded = input.load(&overrides)?;
-    let options = arguments.options(&input, &loaded)?;
-    let mut simulation = Simulation::new(loaded.scene, options)?;
+/// Runs a scene to its end, or until `stop`.
+pub fn simulate(
+    arguments: &RunArguments,
+    input: &Input,
+    loaded: &Loaded,
+    existing: Existing,
+    stop: &AtomicBool,
+) -> Result<(), Failure> {
+    let options = arguments.options(input, loaded, existing)?;
+    let mut simulation = Simulation::new(loaded.scene.clone(), options)?;
 
     let started = Instant::now();
-    let mut progress = Progress::start(voice, &simulation, &loaded.warnings);
-    let stop = stop_on_interrupt(voice);
+    let mut progress = Progress::start(arguments.voice(), &simulation, &loaded.warnings);
     let outcome = simulation.run(|event| {
         match event {
             Event::Step(world) => progress.step(world),
@@ -131,7 +169,7 @@ fn run(arguments: &Arguments, voice: Voice) -> Result<(), Failure> {
 }
 
 /// The first Ctrl-C (or SIGTERM) asks for an end after the frame, the second does not ask.
-fn stop_on_interrupt(voice: Voice) -> Arc<AtomicBool> {
+pub fn stop_on_interrupt(voice: Voice) -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = stop.clone();
     let heard = ctrlc::set_handler(move || {

@@ -12,11 +12,15 @@ use crate::text;
 pub struct Arguments {
     /// The scene to print
     name: Option<String>,
+    /// List names only, one a line
+    #[arg(long, conflicts_with = "name")]
+    names: bool,
 }
 
 pub fn command(arguments: &Arguments) -> Result<String, Failure> {
     match &arguments.name {
         Some(name) => print_one(name),
+        None if arguments.names => Ok(gallery::names().join("\n") + "\n"),
         None => list(),
     }
 }
@@ -43,5 +47,9 @@ fn list() -> Result<String, Failure> {
             summary,
         ]);
     }
-    Ok(format!("{}\nRun one: littoral run {}\n", text::columns(&rows), GALLERY[0].0))
+    let first = GALLERY[0].0;
+    Ok(format!(
+        "{}\nA film of one: littoral film {first}; its frames only: littoral run {first}\n",
+        text::columns(&rows)
+    ))
 }

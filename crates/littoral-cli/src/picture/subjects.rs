@@ -1,0 +1,495 @@
+//! From a frame's particles to things a picture can show: surfaces, balls, grains, cloth, yarn, carried meshes.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use glam::{Vec3, vec3};
+use littoral::frame::Frame;
+use littoral::gallery;
+use littoral::scene::{Dimensions, Draw, Finish, Look, Scene, Side, Source};
+use littoral::table::{TableColumn, Values};
+use littoral_picture::carry::Carried;
+use littoral_picture::grains::{self, Advected, Fade, Sand};
+use littoral_picture::mesh::{Attribute, Mesh};
+use littoral_picture::obj;
+use littoral_picture::sheet::{self, Sheet};
+use littoral_picture::surface::{self, Cloud, Column, Field, Wall};
+use littoral_picture::trace::{self, Shape, Thing};
+use littoral_picture::yarn::{Spun, Stitches, Yarn};
+
+use super::framing;
+use super::paint::Paint;
+use super::stage::linear;
+use crate::failure::Failure;
+
+/// Particles of a frame that belong together, in the order of their ids.
+struct Group {
+    /// Places in the frame's columns.
+    rows: Vec<usize>,
+    ids: Vec<u32>,
+    positions: Vec<Vec3>,
+    velocities: Vec<Vec3>,
+    /// 0 to 1.
+    wetness: Vec<f32>,
+}
+
+impl Group {
+    fn particles(&self) -> grains::Particles<'_> {
+        grains::Particles { positions: &self.positions, ids: &self.ids, wetness: &self.wetness }
+    }
+
+    /// Wetness as a value of the particles, if there is any.
+    fn wetness_column(&self) -> Vec<Attribute> {
+        let wetness = Attribute { name: "wetness".to_owned(), width: 1, values: self.wetness.clone() };
+        if self.wetness.is_empty() { Vec::new() } else { vec![wetness] }
+    }
+
+    /// From here to where the same particles are later; those that are gone by then keep their own velocity.
+    fn mean_velocities(&self, later: &Group, seconds: f32) -> Vec<Vec3> {
+        let places: HashMap<u32, Vec3> =
+            later.ids.iter().copied().zip(later.positions.iter().copied()).collect();
+        let mean = |((id, from), own): ((&u32, &Vec3), &Vec3)| {
+            places.get(id).map_or(*own, |to| (*to - *from) / seconds)
+        };
+        self.ids.iter().zip(&self.positions).zip(&self.velocities).map(mean).collect()
+    }
+}
+
+/// Grains take some 40 bytes each, and twice that in the tracer.
+const MOST_GRAINS: usize = 100_000_000;
+
+/// Steps of drifting grains between two frames.
+const DRIFT_STEPS: usize = 2;
+
+/// Makes models of frame after frame.
+pub struct Subjects<'a> {
+    scene: &'a Scene,
+    /// Where mesh files are looked for.
+    folder: PathBuf,
+    /// The run's first frame, to which meshes are bound.
+    first: PathBuf,
+    /// Meshes bound to bodies, with the ids of the particles that carry them.
+    carried: HashMap<usize, (Carried, Vec<u32>)>,
+    /// Width of a pixel where the camera looks, m: what is finer need not be drawn.
+    pixel: f32,
+    /// Yarn of bodies, spun at rest.
+    spun: HashMap<usize, Spun>,
+    /// Drifting grains of bodies, and the frame they have come to.
+    drifted: HashMap<usize, (u64, Advected)>,
+}
+
+impl<'a> Subjects<'a> {
+    /// `folder` is where the scene's text came from, `first` is the file of frame 0.
+    pub fn new(scene: &'a Scene, folder: &Path, first: &Path, pixel: f32) -> Subjects<'a> {
+        Subjects {
+            scene,
+            pixel,
+            folder: folder.to_owned(),
+            first: first.to_owned(),
+            carried: HashMap::new(),
+            spun: HashMap::new(),
+            drifted: HashMap::new(),
+        }
+    }
+
+    /// Everything the bodies of a frame are drawn as.
+    pub fn things(&mut self, frame: &Frame) -> Result<Vec<Thing>, Failure> {
+        let mut things = Vec::new();
+        for (look, bodies) in self.looks() {
+            let thing = match look.draw {
+                Draw::Nothing => continue,
+                Draw::Surface => self.surface(frame, look, &bodies),
+                Draw::Particles => self.balls(frame, look, &bodies),
+                Draw::Grains => {
+                    things.extend(self.wet_surface(frame, look, &bodies));
+                    self.grains(frame, look, &bodies)?
+                }
+                Draw::Sheet => self.sheet(frame, look, bodies[0])?,
+                Draw::Yarn => self.yarn(frame, look, bodies[0])?,
+                Draw::Mesh => self.mesh(frame, look, bodies[0])?,
+            };
+            things.push(thing);
+        }
+        Ok(things)
+    }
+
+    /// All particles as balls, coloured by a column.
+    pub fn painted(&self, frame: &Frame, paint: &Paint) -> Result<Thing, Failure> {
+        let bodies: Vec<usize> = (0..self.scene.bodies.len()).collect();
+        let group = gather(frame, &bodies);
+        let colours = paint.values(self.scene, frame)?.into_iter().map(|value| paint.colour(value)).collect();
+        let radii = vec![0.5 * self.spacing(); group.positions.len()];
+        let shape = Shape::Spheres { centres: group.positions, radii, colours, wetness: Vec::new() };
+        let look = trace::Look::Diffuse { colour: Vec3::ONE, porosity: 0.0 };
+        Ok(Thing { shape, look })
+    }
+
+    /// The surface of each group of bodies that look the same, with its name: that of its first body.
+    pub fn surfaces(&self, frame: &Frame) -> Vec<(String, Mesh)> {
+        let groups = self.looks().into_iter().filter(|(look, _)| look.draw == Draw::Surface);
+        groups
+            .map(|(_, bodies)| {
+                let name = self.scene.bodies[bodies[0]].name.clone();
+                let group = gather(frame, &bodies);
+                (name, self.surface_mesh(&group, &columns_of(frame, &group.rows)))
+            })
+            .collect()
+    }
+
+    fn spacing(&self) -> f32 {
+        self.scene.sph.spacing as f32
+    }
+
+    /// Bodies by look: those that look the same share one surface. Sheets and meshes stay on their own.
+    fn looks(&self) -> Vec<(&'a Look, Vec<usize>)> {
+        let mut groups: Vec<(&Look, Vec<usize>)> = Vec::new();
+        for (index, body) in self.scene.bodies.iter().enumerate() {
+            let shared = !matches!(body.look.draw, Draw::Sheet | Draw::Yarn | Draw::Mesh);
+            match groups.iter_mut().find(|(look, _)| shared && **look == body.look) {
+                Some((_, bodies)) => bodies.push(index),
+                None => groups.push((&body.look, vec![index])),
+            }
+        }
+        groups
+    }
+
+    /// Walls that surfaces end at. The floor reaches a little deeper: what stands on the ground is seen through
+    /// the water, without a film of air in between.
+    fn walls(&self) -> Vec<Wall> {
+        let domain = &self.scene.domain;
+        let mut walls = Vec::new();
+        for axis in 0..3 {
+            for end in 0..2 {
+                let place = if end == 0 { domain.min[axis] } else { domain.max[axis] } as f32;
+                if domain.sides[axis][end] == Side::Open || !place.is_finite() {
+                    continue;
+                }
+                let sign = if end == 0 { 1.0 } else { -1.0 };
+                let mut normal = Vec3::ZERO;
+                normal[axis] = sign;
+                let sunk = if (axis, end) == (1, 0) { 0.1 * self.spacing() } else { 0.0 };
+                walls.push(Wall { normal, offset: sign * place - sunk });
+            }
+        }
+        if self.scene.dimensions == Dimensions::Two {
+            let half = 0.5 * framing::slab_layers(self.scene) as f32 * self.spacing();
+            walls.push(Wall { normal: Vec3::Z, offset: -half });
+            walls.push(Wall { normal: Vec3::NEG_Z, offset: -half });
+        }
+        walls
+    }
+
+    /// The surface of some particles, with values of theirs at its vertices.
+    fn surface_mesh(&self, group: &Group, values: &[Attribute]) -> Mesh {
+        let layers = framing::slab_layers(self.scene);
+        let positions = layered(&group.positions, layers, self.spacing());
+        let cloud = Cloud { positions: &positions, spacing: self.spacing(), volumes: None };
+        let picture = &self.scene.picture;
+        let options = surface::Options {
+            field: field(picture.surface),
+            cell: picture.cell as f32,
+            walls: self.walls(),
+            hollows: picture.hollows,
+            ..surface::Options::default()
+        };
+        let mut mesh = surface::surface(&cloud, &options);
+        let repeated: Vec<Vec<f32>> = values.iter().map(|one| one.values.repeat(layers)).collect();
+        let columns: Vec<Column> = values
+            .iter()
+            .zip(&repeated)
+            .map(|(one, values)| Column { name: &one.name, width: one.width, values })
+            .collect();
+        if !columns.is_empty() {
+            surface::interpolate_columns(&cloud, &mut mesh, &columns);
+        }
+        mesh
+    }
+
+    fn surface(&self, frame: &Frame, look: &Look, bodies: &[usize]) -> Thing {
+        let group = gather(frame, bodies);
+        let mesh = self.surface_mesh(&group, &group.wetness_column());
+        let mesh = surface::split_at_walls(&mesh, &self.walls());
+        Thing { shape: Shape::Mesh(mesh), look: answer(look) }
+    }
+
+    fn balls(&self, frame: &Frame, look: &Look, bodies: &[usize]) -> Thing {
+        let group = gather(frame, bodies);
+        let radii = vec![0.5 * self.spacing(); group.positions.len()];
+        let shape =
+            Shape::Spheres { centres: group.positions, radii, colours: Vec::new(), wetness: group.wetness };
+        Thing { shape, look: answer(look) }
+    }
+
+    /// Grains, fixed to their particles or drifting with them.
+    fn grains(&mut self, frame: &Frame, look: &Look, bodies: &[usize]) -> Result<Thing, Failure> {
+        let group = gather(frame, bodies);
+        let count = group.positions.len() * look.grains as usize;
+        if count > MOST_GRAINS {
+            let (name, fewer) = (&self.scene.bodies[bodies[0]].name, MOST_GRAINS / group.positions.len());
+            return Err(Failure::Input(format!(
+                "`{name}` would have {count} grains, more than memory holds; lower its look.grains to {fewer}"
+            )));
+        }
+        let sand = Sand { colours: shades(look), ..Sand::new(self.spacing(), look.grains as usize) };
+        let drawn = if look.advected {
+            self.drift(frame, &sand, bodies)?.grains(&sand, &group.particles())
+        } else {
+            grains::grains(&sand, &group.particles())
+        };
+        let look = trace::Look::Diffuse { colour: Vec3::ONE, porosity: look.porosity as f32 };
+        let shape = Shape::Spheres {
+            centres: drawn.centres,
+            radii: drawn.radii,
+            colours: drawn.colours,
+            wetness: drawn.wetness,
+        };
+        Ok(Thing { shape, look })
+    }
+
+    /// Grains that have drifted up to this frame, through all frames before it.
+    fn drift(&mut self, frame: &Frame, sand: &Sand, bodies: &[usize]) -> Result<&mut Advected, Failure> {
+        let key = bodies[0];
+        // A film goes forwards; whoever goes back starts again.
+        let start = match self.drifted.remove(&key) {
+            Some((number, grains)) if number <= frame.info.frame => (number, grains),
+            _ => (0, Advected::default()),
+        };
+        let (mut number, mut drifting) = start;
+        let mut before = gather(&self.read(number)?, bodies);
+        while number < frame.info.frame {
+            let next = self.read(number + 1)?;
+            let seconds = 1.0 / self.scene.time.frames_per_second as f32;
+            let after = gather(&next, bodies);
+            let velocities = before.mean_velocities(&after, seconds);
+            drifting.advance(sand, &before.particles(), &velocities, seconds, DRIFT_STEPS);
+            (number, before) = (number + 1, after);
+        }
+        Ok(&mut self.drifted.entry(key).insert_entry((number, drifting)).into_mut().1)
+    }
+
+    /// A frame of the run, by its number.
+    fn read(&self, number: u64) -> Result<Frame, Failure> {
+        let path = self.first.with_file_name(format!("{number:06}.arrow"));
+        Frame::read(&path).map_err(|error| Failure::Run(error.to_string()))
+    }
+
+    /// Where grains are wet, a surface rises from among them.
+    fn wet_surface(&self, frame: &Frame, look: &Look, bodies: &[usize]) -> Option<Thing> {
+        let group = gather(frame, bodies);
+        let fade = Fade::default();
+        if !group.wetness.iter().any(|&wetness| fade.surface(wetness) > 0.0) {
+            return None;
+        }
+        let mut mesh = self.surface_mesh(&group, &group.wetness_column());
+        fade.sink(&mut mesh, self.spacing());
+        let look = trace::Look::Diffuse { colour: linear(look.colour), porosity: look.porosity as f32 };
+        Some(Thing { shape: Shape::Mesh(mesh), look })
+    }
+
+    /// The particles of a sheet in their rows, and how many rows and columns there are.
+    fn rows(&self, frame: &Frame, body: usize) -> Result<(Group, usize, usize), Failure> {
+        let about = &self.scene.bodies[body];
+        let grid = match &about.source {
+            Source::Shape(shape) => shape.rows_and_columns(self.scene.sph.spacing),
+            Source::Jet(_) => None,
+        };
+        let group = gather(frame, &[body]);
+        match grid {
+            Some((rows, columns)) if rows * columns == group.positions.len() => Ok((group, rows, columns)),
+            _ => Err(Failure::Run(format!(
+                "`{}` is drawn through the rows of its sheet, but frame {} has lost some of its particles; draw a \
+                 `surface` or `particles` instead",
+                about.name, frame.info.frame
+            ))),
+        }
+    }
+
+    fn thickness(&self, look: &Look) -> f32 {
+        look.thickness.unwrap_or(self.scene.sph.spacing) as f32
+    }
+
+    fn sheet(&self, frame: &Frame, look: &Look, body: usize) -> Result<Thing, Failure> {
+        let (group, rows, columns) = self.rows(frame, body)?;
+        let options = Sheet { thickness: self.thickness(look), ..Sheet::default() };
+        let mesh = sheet::sheet(&group.positions, rows, columns, None, &group.wetness_column(), &options)
+            .map_err(|error| Failure::Run(error.to_string()))?;
+        Ok(Thing { shape: Shape::Mesh(mesh), look: answer(look) })
+    }
+
+    fn yarn(&mut self, frame: &Frame, look: &Look, body: usize) -> Result<Thing, Failure> {
+        let (group, rows, columns) = self.rows(frame, body)?;
+        let name = &self.scene.bodies[body].name;
+        let told = |error: &dyn std::fmt::Display| Failure::Run(format!("the yarn of `{name}`: {error}"));
+        let stitches = Stitches::stockinette(rows, columns, columns - 1, rows - 1);
+        // A stitch is a spacing wide; yarn of this radius fills it like wool.
+        let radius = 0.5 * look.thickness.unwrap_or(0.38 * self.scene.sph.spacing) as f32;
+        let depth = 2.2 * radius;
+        if !self.spun.contains_key(&body) {
+            // Spun at rest, so that twist and hairs stay where they are on the yarn. Of two dozen fibres in a ply, as
+            // many as pixels can tell apart.
+            let (rest, ..) = self.rows(&self.read(0)?, body)?;
+            let at_rest = stitches.lines(&rest.positions, depth).map_err(|error| told(&error))?;
+            let detail = (0.25 * radius / self.pixel).clamp(0.2, 1.0);
+            let yarn = Yarn { colour: linear(look.colour), detail, ..Yarn::wool(radius) };
+            self.spun.insert(body, Spun::new(&at_rest, &yarn).map_err(|error| told(&error))?);
+        }
+        let now = stitches.lines(&group.positions, depth).map_err(|error| told(&error))?;
+        let wetness = match group.wetness.as_slice() {
+            [] => Vec::new(),
+            values => stitches.values(values).map_err(|error| told(&error))?,
+        };
+        let fibres = self.spun[&body].fibres(&now, &wetness);
+        let strands: Vec<usize> = fibres.starts.windows(2).map(|pair| (pair[1] - pair[0]) as usize).collect();
+        let colours = strands
+            .iter()
+            .zip(&fibres.colours)
+            .flat_map(|(&points, &colour)| std::iter::repeat_n(colour, points))
+            .collect();
+        let shape = Shape::Curves {
+            points: fibres.points,
+            radii: fibres.radii,
+            strands,
+            colours,
+            wetness: fibres.wetness,
+        };
+        let look =
+            trace::Look::Fibre { colour: Vec3::ONE, translucency: 0.3, porosity: look.porosity as f32 };
+        Ok(Thing { shape, look })
+    }
+
+    fn mesh(&mut self, frame: &Frame, look: &Look, body: usize) -> Result<Thing, Failure> {
+        if !self.carried.contains_key(&body) {
+            let bound = self.bind(body)?;
+            self.carried.insert(body, bound);
+        }
+        let (carried, ids) = &self.carried[&body];
+        let group = gather(frame, &[body]);
+        let of_id: HashMap<u32, Vec3> = group.ids.iter().copied().zip(group.positions).collect();
+        let current: Option<Vec<Vec3>> = ids.iter().map(|id| of_id.get(id).copied()).collect();
+        let Some(current) = current else {
+            let name = &self.scene.bodies[body].name;
+            let message = format!(
+                "the mesh of `{name}` cannot follow it: frame {} has lost some of the particles that carried it",
+                frame.info.frame
+            );
+            return Err(Failure::Run(message));
+        };
+        Ok(Thing { shape: Shape::Mesh(carried.follow(&current)), look: answer(look) })
+    }
+
+    /// Reads all meshes that bodies name.
+    pub fn check_meshes(&self) -> Result<(), Failure> {
+        for (index, body) in self.scene.bodies.iter().enumerate() {
+            if body.look.draw == Draw::Mesh {
+                self.read_mesh(index)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_mesh(&self, body: usize) -> Result<Mesh, Failure> {
+        let body = &self.scene.bodies[body];
+        let wish = body.look.mesh.as_deref().unwrap_or_default();
+        let path = self.find(wish);
+        let mesh = match gallery::FILES.iter().find(|(name, _)| *name == wish && !path.is_file()) {
+            Some((_, text)) => obj::parse(text, &path),
+            None => obj::read(&path),
+        };
+        mesh.map_err(|error| {
+            let looked = "looked for beside the scene, and where the command was given";
+            Failure::Input(format!("the mesh of `{}`: {error}\n  {looked}", body.name))
+        })
+    }
+
+    /// A file that the scene names: beside the scene, or where the command was given.
+    pub fn find(&self, name: &str) -> PathBuf {
+        let beside = self.folder.join(name);
+        if beside.is_file() { beside } else { PathBuf::from(name) }
+    }
+
+    /// Binds a body's mesh to its particles in the first frame.
+    fn bind(&self, body: usize) -> Result<(Carried, Vec<u32>), Failure> {
+        let mesh = self.read_mesh(body)?;
+        let rest = gather(&self.read(0)?, &[body]);
+        let name = &self.scene.bodies[body].name;
+        let carried = Carried::bind(&mesh, &rest.positions, 2.0 * self.spacing())
+            .map_err(|error| Failure::Input(format!("the mesh of `{name}`: {error}")))?;
+        Ok((carried, rest.ids))
+    }
+}
+
+/// Colours of grains: sand's own mixture, tinted towards the look's colour.
+fn shades(look: &Look) -> Vec<(Vec3, f32)> {
+    let colour = linear(look.colour);
+    vec![(colour, 0.6), (1.25 * colour, 0.25), (0.6 * colour, 0.11), (0.2 * colour, 0.04)]
+}
+
+/// Radiance of what glows white: a few times that of a white ground in the sun.
+const GLOW: f32 = 3.0;
+
+/// What light does with a body.
+pub fn answer(look: &Look) -> trace::Look {
+    let colour = linear(look.colour);
+    let (roughness, porosity) = (look.roughness as f32, look.porosity as f32);
+    match look.finish {
+        Finish::Clear => {
+            // The colour is what `depth` leaves of white light: exp(−absorption · depth).
+            let kept = colour.clamp(Vec3::splat(1e-4), Vec3::ONE);
+            let absorption = -vec3(kept.x.ln(), kept.y.ln(), kept.z.ln()) / look.depth as f32;
+            trace::Look::Clear { index: look.index as f32, absorption, roughness }
+        }
+        Finish::Diffuse => trace::Look::Diffuse { colour, porosity },
+        Finish::Glossy => trace::Look::Glossy { colour, roughness },
+        Finish::Metal => trace::Look::Metal { colour, roughness },
+        Finish::Wax => trace::Look::Wax { colour, mean_free_path: look.depth as f32, roughness },
+        Finish::Glow => trace::Look::Glow { radiance: GLOW * colour },
+    }
+}
+
+/// The field of this name; scenes know no others.
+fn field(name: &str) -> Field {
+    Field::NAMES.iter().find(|(known, _)| *known == name).map_or_else(Field::default, |(_, field)| *field)
+}
+
+/// The particles of some bodies.
+fn gather(frame: &Frame, bodies: &[usize]) -> Group {
+    let belongs = frame.indices("body").unwrap_or_default();
+    let rows: Vec<usize> =
+        (0..belongs.len()).filter(|&row| bodies.contains(&(belongs[row] as usize))).collect();
+    let vectors = |name: &str| {
+        let column = frame.vectors(name).unwrap_or_default();
+        rows.iter().filter_map(|&row| column.get(row)).map(|&v| Vec3::from_array(v)).collect::<Vec<Vec3>>()
+    };
+    let ids = frame.indices("id").unwrap_or_default();
+    let wetness = frame.scalars("saturation").map_or_else(Vec::new, |column| {
+        rows.iter().filter_map(|&row| column.get(row)).map(|s| s.clamp(0.0, 1.0)).collect()
+    });
+    Group {
+        ids: rows.iter().filter_map(|&row| ids.get(row)).copied().collect(),
+        positions: vectors("position"),
+        velocities: vectors("velocity"),
+        wetness,
+        rows,
+    }
+}
+
+/// Every column but those that only name particles, for these rows.
+fn columns_of(frame: &Frame, rows: &[usize]) -> Vec<Attribute> {
+    let columns = frame.columns.iter().filter(|column| column.name != "position");
+    let attribute = |column: &TableColumn| {
+        let (width, numbers) = match &column.values {
+            Values::Scalars(numbers) => (1, numbers),
+            Values::Vectors { width, numbers } => (*width, numbers),
+            Values::Indices(_) => return None,
+        };
+        let values = rows.iter().flat_map(|&row| &numbers[row * width..(row + 1) * width]).copied().collect();
+        Some(Attribute { name: column.name.clone(), width, values })
+    };
+    columns.filter_map(attribute).collect()
+}
+
+/// A flat world several times over, one behind the other.
+fn layered(positions: &[Vec3], layers: usize, spacing: f32) -> Vec<Vec3> {
+    let depth = |k: usize| (k as f32 - 0.5 * (layers - 1) as f32) * spacing;
+    (0..layers).flat_map(|k| positions.iter().map(move |p| *p + Vec3::Z * depth(k))).collect()
+}
