@@ -111,6 +111,23 @@ fn a_mesh_is_looked_for_beside_its_scene() {
     assert_ne!(files(&folder.path("out/block/pictures")), first);
 }
 
+/// Grains that drift have gone elsewhere than those that keep to their particle, the same way every time.
+#[test]
+fn grains_drift_with_the_flow() {
+    let folder = Folder::with(DAM);
+    folder.ok(&["run", "scene.toml", "--quiet"]);
+    let render = with(&["render", "out/scene", "--frame", "8", "--set", "water.look.draw=grains"], &SMALL);
+    let draw = |more: &[&str]| {
+        folder.ok(&with(&with(&render, &["--out", "one.png"]), more));
+        image(&folder.path("one.png"))
+    };
+    let (fixed, drifting) = (draw(&[]), draw(&["--set", "water.look.advected=true"]));
+    assert_ne!(fixed, drifting);
+    assert_eq!(draw(&["--set", "water.look.advected=true", "--threads", "1"]), drifting);
+    let told = folder.fails(2, &with(&render, &["--set", "water.look.grains=1001"]));
+    assert!(told.contains("1 to 1000"), "{told}");
+}
+
 #[test]
 fn a_blurred_picture_is_another_one() {
     let folder = Folder::with(DAM);
