@@ -14,6 +14,7 @@ use crate::input::{Input, Loaded};
 use crate::picture::album::{self, Album, Settings};
 use crate::picture::progress::PictureProgress;
 use crate::picture::subjects::Subjects;
+use crate::progress::Voice;
 use crate::render::{self, Looks};
 use crate::run::{self, RunArguments};
 
@@ -46,7 +47,11 @@ pub fn command(arguments: &Arguments) -> Result<(), Failure> {
         check(&settings, &arguments.looks, &input, &loaded.scene)?;
         let stop = run::stop_on_interrupt(voice);
         // What is there is gone on with: a film can be asked for again and again.
-        run::simulate(&arguments.run, &input, &loaded, Existing::Resume, &stop)?;
+        let run = run::simulate(&arguments.run, &input, &loaded, Existing::Resume, &stop);
+        if matches!(run, Err(Failure::Stopped)) && voice == Voice::Human {
+            crate::print("  or make the film: the same command goes on\n");
+        }
+        run?;
         let folder = arguments.run.folder(&input);
         let pool = run::threads(arguments.run.threads)?;
         let mut making = Making { scene: &loaded.scene, folder: &folder, stop: &stop };

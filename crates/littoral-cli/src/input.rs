@@ -71,6 +71,13 @@ impl Input {
             );
             Failure::Input(message)
         };
+        if folder.is_file() {
+            let name = folder.display();
+            let message = format!(
+                "`{name}` is a file; expected the folder of a run. Run it first: littoral run {name}"
+            );
+            return Err(Failure::Input(message));
+        }
         let text = fs::read_to_string(&file).map_err(|error| unreadable(&file, error.to_string()))?;
         let about = run_folder::report_file(folder);
         let report = Report::read(&about).map_err(|error| unreadable(&about, error.to_string()))?;

@@ -71,6 +71,16 @@ fn size(text: &str) -> Result<[u32; 2], String> {
     }
 }
 
+fn png_file(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    let is_png = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png"));
+    if is_png {
+        Ok(path)
+    } else {
+        Err("pictures are PNG files: choose a name that ends with .png".to_owned())
+    }
+}
+
 fn range(text: &str) -> Result<[f32; 2], String> {
     let parts: Option<Vec<f32>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
     match parts.as_deref() {
@@ -94,8 +104,8 @@ pub struct Arguments {
     /// Replace a value of the scene: camera.at=[1,1,3], water.look.colour="#88ccff"
     #[arg(long, value_name = "PATH=VALUE")]
     set: Vec<String>,
-    /// Where a single picture goes, instead of the run's folder
-    #[arg(long, value_name = "FILE", requires = "frame")]
+    /// Where a single picture goes (a PNG), instead of the run's folder
+    #[arg(long, value_name = "FILE", requires = "frame", value_parser = png_file)]
     out: Option<PathBuf>,
     /// Largest file that --out may become: fewer colours if need be
     #[arg(long, value_name = "BYTES", requires = "out")]

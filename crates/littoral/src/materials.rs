@@ -61,7 +61,7 @@ pub static MATERIALS: &[Material] = &[
         density: 1420.0,
         dynamic_viscosity: 10.0,
         surface_tension: 0.055,
-        look: Look::clear([0.95, 0.60, 0.12], 0.03, 1.49),
+        look: Look::clear([0.95, 0.62, 0.14], 0.045, 1.49),
     },
     // Viscosity: Fellows, Food Processing Technology (84 mPa·s); surface tension about 32 mN/m.
     Material {

@@ -33,7 +33,7 @@ pub struct Settings {
 }
 
 /// Exposures that a blurred picture is the mean of.
-const SHUTTER_STEPS: usize = 6;
+const SHUTTER_STEPS: usize = 12;
 
 /// The text in a PNG that tells what it was made from.
 const MADE_FROM: &str = "littoral-made-from";
@@ -197,12 +197,20 @@ impl<'a> Album<'a> {
         for step in 0..steps {
             // The shutter is open around the frame's own time.
             let later = open * ((step as f64 + 0.5) / steps as f64 - 0.5);
-            let mut set = self.stage.set(frame.info.time + later);
+            let time = frame.info.time + later;
             let moved = if later == 0.0 { frame } else { &advanced(frame, later as f32) };
-            match &self.settings.paint {
-                Some(paint) => set.things.push(self.subjects.painted(moved, paint)?),
-                None => set.things.extend(self.subjects.things(moved)?),
-            }
+            let set = match &self.settings.paint {
+                Some(paint) => {
+                    let mut set = self.stage.plain_set(time);
+                    set.things.push(self.subjects.painted(moved, paint)?);
+                    set
+                }
+                None => {
+                    let mut set = self.stage.set(time);
+                    set.things.extend(self.subjects.things(moved)?);
+                    set
+                }
+            };
             let settings = trace::Settings {
                 width: self.settings.size[0] as usize,
                 height: self.settings.size[1] as usize,
@@ -210,6 +218,8 @@ impl<'a> Album<'a> {
                 first_sample: step * samples,
                 gap: 0.6 * self.scene.sph.spacing as f32,
                 denoise: false,
+                // The same noise in all frames: what stands still does not flicker.
+                seed: if self.stage.is_moving() { frame.info.frame } else { 0 },
                 ..trace::Settings::default()
             };
             let exposure = trace::render(&set, &settings);

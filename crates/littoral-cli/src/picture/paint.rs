@@ -24,6 +24,8 @@ pub struct Paint {
     pub range: [f32; 2],
     /// Whether the range is the same to both sides of 0.
     pub diverging: bool,
+    /// Whether it is a vector, of which the length is shown.
+    is_length: bool,
 }
 
 /// Names that are no columns of their own.
@@ -42,6 +44,7 @@ impl Paint {
     ) -> Result<Paint, Failure> {
         let step = frames.len().div_ceil(SAMPLED_FRAMES).max(1);
         let mut unit = String::new();
+        let mut is_length = false;
         let mut values = Vec::new();
         // The last frame always counts: early ones are often at rest.
         let sampled = frames.iter().rev().step_by(step);
@@ -49,11 +52,13 @@ impl Paint {
             let frame = Frame::read(path).map_err(|error| Failure::Run(error.to_string()))?;
             let (more, found) = column(name, scene, &frame)?;
             unit = found;
+            is_length =
+                matches!(frame.column(name), Some(column) if matches!(column.values, Values::Vectors { .. }));
             values.extend(more.into_iter().filter(|value| value.is_finite()));
         }
         let diverging = name == "density-error";
         let range = range.unwrap_or_else(|| suitable_range(values, diverging));
-        Ok(Paint { name: name.to_owned(), unit, range, diverging })
+        Ok(Paint { name: name.to_owned(), unit, range, diverging, is_length })
     }
 
     /// Whether frames of this scene will have such a column.
@@ -81,7 +86,9 @@ impl Paint {
     }
 
     pub fn draw_legend(&self, image: &mut Image) {
-        let legend = Legend { map: self.map(), range: self.scale(), name: &self.name, unit: &self.unit };
+        // Vectors are shown by their length.
+        let name = if self.is_length { format!("|{}|", self.name) } else { self.name.clone() };
+        let legend = Legend { map: self.map(), range: self.scale(), name: &name, unit: &self.unit };
         legend::draw_legend(image, &legend, Bar::Vertical, Corner::TopRight);
     }
 
@@ -90,11 +97,11 @@ impl Paint {
     }
 }
 
-/// From 0, where nothing is negative, to what all but one in a hundred stay below.
+/// From 0, where nothing is negative, to what all but one in a thousand stay below.
 fn suitable_range(mut values: Vec<f32>, diverging: bool) -> [f32; 2] {
     values.sort_unstable_by(f32::total_cmp);
     let quantile = |part: f32| values.get((part * values.len().saturating_sub(1) as f32) as usize).copied();
-    let (low, high) = (quantile(0.01).unwrap_or(0.0), quantile(0.99).unwrap_or(1.0));
+    let (low, high) = (quantile(0.001).unwrap_or(0.0), quantile(0.999).unwrap_or(1.0));
     let (low, high) = match (diverging, low >= 0.0 && low < 0.5 * high) {
         (true, _) => (-low.abs().max(high.abs()), low.abs().max(high.abs())),
         (_, true) => (0.0, high),

@@ -96,6 +96,30 @@ impl<'a> Stage<'a> {
         }
     }
 
+    /// The same surroundings in plain white light, where colours mean what a legend says.
+    pub fn plain_set(&self, time: f64) -> trace::Scene {
+        let sun = trace::Sun {
+            direction: self.sun_direction(),
+            irradiance: Vec3::splat(1.2),
+            angular_radius: 0.05,
+        };
+        trace::Scene {
+            camera: self.camera(time),
+            sky: trace::Sky::Uniform(Vec3::splat(0.55)),
+            sun: Some(sun),
+            lamps: Vec::new(),
+            ground: self.ground(),
+            things: if self.is_boxed() { vec![self.rods()] } else { Vec::new() },
+        }
+    }
+
+    /// Whether the camera moves: noise that stays in place then looks like dirt on the lens.
+    pub fn is_moving(&self) -> bool {
+        let camera = &self.scene.picture.camera;
+        let motions = camera.at.iter().chain(&camera.look_at).flat_map(|motion| &motion.components);
+        motions.chain([&camera.field_of_view]).any(|curve| curve.as_constant().is_none())
+    }
+
     /// Unit vector towards the sun.
     pub fn sun_direction(&self) -> Vec3 {
         vector(self.scene.picture.sun.direction).normalize()
@@ -202,11 +226,7 @@ impl<'a> Stage<'a> {
 
     /// The box: its edges as thin rods, or its walls as panes.
     fn container(&self) -> Vec<Thing> {
-        let domain = &self.scene.domain;
-        let is_wall = |axis: usize, end: usize| domain.sides[axis][end] == Side::Wall;
-        let finite = (0..3).all(|axis| self.bounds.size()[axis].is_finite());
-        let some = (0..3).any(|axis| is_wall(axis, 0) || is_wall(axis, 1));
-        if !finite || !some || self.scene.picture.container == Container::Nothing {
+        if !self.is_boxed() {
             return Vec::new();
         }
         let mut things = vec![self.rods()];
@@ -214,6 +234,12 @@ impl<'a> Stage<'a> {
             things.extend(self.panes());
         }
         things
+    }
+
+    /// Whether there is a box, and it is to be seen.
+    fn is_boxed(&self) -> bool {
+        let walled = self.scene.domain.sides.iter().flatten().any(|side| *side == Side::Wall);
+        walled && self.bounds.size().is_finite() && self.scene.picture.container != Container::Nothing
     }
 
     /// Edges of the box, as pairs of corners.

@@ -55,13 +55,20 @@ impl Group {
     }
 }
 
+/// What a surface is made for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    Picture,
+    Export,
+}
+
 /// Grains take some 40 bytes each, and twice that in the tracer.
 const MOST_GRAINS: usize = 100_000_000;
 
 /// Steps of drifting grains between two frames.
 const DRIFT_STEPS: usize = 2;
 
-/// Makes models of frame after frame.
+/// Makes things to draw of frame after frame.
 pub struct Subjects<'a> {
     scene: &'a Scene,
     /// Where mesh files are looked for.
@@ -131,7 +138,7 @@ impl<'a> Subjects<'a> {
             .map(|(_, bodies)| {
                 let name = self.scene.bodies[bodies[0]].name.clone();
                 let group = gather(frame, &bodies);
-                (name, self.surface_mesh(&group, &columns_of(frame, &group.rows)))
+                (name, self.surface_mesh(&group, &columns_of(frame, &group.rows), Purpose::Export))
             })
             .collect()
     }
@@ -153,9 +160,9 @@ impl<'a> Subjects<'a> {
         groups
     }
 
-    /// Walls that surfaces end at. The floor reaches a little deeper: what stands on the ground is seen through
-    /// the water, without a film of air in between.
-    fn walls(&self) -> Vec<Wall> {
+    /// Walls that surfaces end at. For pictures the floor is a little deeper: what stands on the ground is then seen
+    /// through the water, without a film of air in between.
+    fn walls(&self, purpose: Purpose) -> Vec<Wall> {
         let domain = &self.scene.domain;
         let mut walls = Vec::new();
         for axis in 0..3 {
@@ -167,7 +174,8 @@ impl<'a> Subjects<'a> {
                 let sign = if end == 0 { 1.0 } else { -1.0 };
                 let mut normal = Vec3::ZERO;
                 normal[axis] = sign;
-                let sunk = if (axis, end) == (1, 0) { 0.1 * self.spacing() } else { 0.0 };
+                let is_floor = (axis, end) == (1, 0) && purpose == Purpose::Picture;
+                let sunk = if is_floor { 0.1 * self.spacing() } else { 0.0 };
                 walls.push(Wall { normal, offset: sign * place - sunk });
             }
         }
@@ -180,7 +188,7 @@ impl<'a> Subjects<'a> {
     }
 
     /// The surface of some particles, with values of theirs at its vertices.
-    fn surface_mesh(&self, group: &Group, values: &[Attribute]) -> Mesh {
+    fn surface_mesh(&self, group: &Group, values: &[Attribute], purpose: Purpose) -> Mesh {
         let layers = framing::slab_layers(self.scene);
         let positions = layered(&group.positions, layers, self.spacing());
         let cloud = Cloud { positions: &positions, spacing: self.spacing(), volumes: None };
@@ -188,7 +196,7 @@ impl<'a> Subjects<'a> {
         let options = surface::Options {
             field: field(picture.surface),
             cell: picture.cell as f32,
-            walls: self.walls(),
+            walls: self.walls(purpose),
             hollows: picture.hollows,
             ..surface::Options::default()
         };
@@ -207,8 +215,8 @@ impl<'a> Subjects<'a> {
 
     fn surface(&self, frame: &Frame, look: &Look, bodies: &[usize]) -> Thing {
         let group = gather(frame, bodies);
-        let mesh = self.surface_mesh(&group, &group.wetness_column());
-        let mesh = surface::split_at_walls(&mesh, &self.walls());
+        let mesh = self.surface_mesh(&group, &group.wetness_column(), Purpose::Picture);
+        let mesh = surface::split_at_walls(&mesh, &self.walls(Purpose::Picture));
         Thing { shape: Shape::Mesh(mesh), look: answer(look) }
     }
 
@@ -280,7 +288,7 @@ impl<'a> Subjects<'a> {
         if !group.wetness.iter().any(|&wetness| fade.surface(wetness) > 0.0) {
             return None;
         }
-        let mut mesh = self.surface_mesh(&group, &group.wetness_column());
+        let mut mesh = self.surface_mesh(&group, &group.wetness_column(), Purpose::Picture);
         fade.sink(&mut mesh, self.spacing());
         let look = trace::Look::Diffuse { colour: linear(look.colour), porosity: look.porosity as f32 };
         Some(Thing { shape: Shape::Mesh(mesh), look })
@@ -396,8 +404,9 @@ impl<'a> Subjects<'a> {
             None => obj::read(&path),
         };
         mesh.map_err(|error| {
-            let looked = "looked for beside the scene, and where the command was given";
-            Failure::Input(format!("the mesh of `{}`: {error}\n  {looked}", body.name))
+            let looked = "\n  looked for beside the scene, and where the command was given";
+            let looked = if path.is_file() { "" } else { looked };
+            Failure::Input(format!("the mesh of `{}`: {error}{looked}", body.name))
         })
     }
 

@@ -156,7 +156,8 @@ impl<'a> Tracer<'a> {
             self.note_features(path, reach, Vec3::ONE, Vec3::ZERO, sample);
             sample.radiance += self.calmed(path, path.weight * scene.sky.radiance(path.ray.direction), false);
             let to = path.ray.direction;
-            if let Some((radiance, density)) = scene.sky.light_seen(to) {
+            // A studio's light is out of the picture: it is met by what it lights, and in mirrors.
+            if let Some((radiance, density)) = scene.sky.light_seen(to).filter(|_| path.vertex > 1) {
                 self.count_light(path, radiance, density, sample);
             }
             if path.mirrors_light() && self.settings.firefly.is_finite() {

@@ -84,6 +84,15 @@ fn read_camera(reader: &Reader<'_>) -> Option<Camera> {
         reader.context.log.push(problem.label("expected `over = \"time\"`"));
         return None;
     }
+    if let (Some(Some(at)), Some(Some(look_at))) = (&at, &look_at)
+        && at.at(0.0) == look_at.at(0.0)
+    {
+        let place = reader.place("look_at");
+        let problem =
+            Problem::error("zero-direction", &place, "the camera looks at the place where it stands");
+        reader.context.log.push(problem.label("expected another place than `at`"));
+        return None;
+    }
     Some(Camera { at: at?, look_at: look_at?, field_of_view, aperture: aperture?, focus: focus? })
 }
 
