@@ -100,12 +100,12 @@ impl<'a> Stage<'a> {
     pub fn plain_set(&self, time: f64) -> trace::Scene {
         let sun = trace::Sun {
             direction: self.sun_direction(),
-            irradiance: Vec3::splat(1.2),
+            irradiance: Vec3::splat(2.2),
             angular_radius: 0.05,
         };
         trace::Scene {
             camera: self.camera(time),
-            sky: trace::Sky::Uniform(Vec3::splat(0.55)),
+            sky: trace::Sky::Uniform(Vec3::splat(0.8)),
             sun: Some(sun),
             lamps: Vec::new(),
             ground: self.ground(),
