@@ -93,7 +93,10 @@ pub enum Unit {
     NewtonPerMetre,
     /// Gas stiffness k in p = k(ρ − ρ₀): a squared speed.
     SquareMetrePerSecondSquared,
+    /// Diffusivity.
+    SquareMetrePerSecond,
     PerSecond,
+    CubicMetrePerSecond,
     Degree,
     Kelvin,
 }
@@ -112,7 +115,9 @@ impl Unit {
             Unit::PascalSecond => "Pa·s",
             Unit::NewtonPerMetre => "N/m",
             Unit::SquareMetrePerSecondSquared => "m²/s²",
+            Unit::SquareMetrePerSecond => "m²/s",
             Unit::PerSecond => "1/s",
+            Unit::CubicMetrePerSecond => "m³/s",
             Unit::Degree => "°",
             Unit::Kelvin => "K",
         }

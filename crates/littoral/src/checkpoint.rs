@@ -13,6 +13,7 @@ use thiserror::Error;
 use crate::frame::VERSION;
 use crate::particles::{Column, Data};
 use crate::scene::Scene;
+use crate::sources::{Ledger, LedgerBits};
 use crate::table::{Table, TableColumn, TableError, Values};
 use crate::timestep::Limit;
 use crate::world::World;
@@ -44,10 +45,18 @@ pub struct State {
     pub next_id: u32,
     pub drained: u64,
     pub caught: u64,
-    /// Layers that have left each emitter.
-    pub layers: Vec<u64>,
+    /// What each emitter has done and owes.
+    pub emitters: Vec<LedgerBits>,
+    /// Count and bits of the volume that went into each sink.
+    pub sinks: Vec<(u64, u64)>,
     /// ρ₀ of each body at the last step.
     pub rest_density_bits: Vec<u32>,
+    /// Pose, velocities and wrench of each solid: see `SolidState::bits`.
+    #[serde(default)]
+    pub solid_bits: Vec<Vec<u64>>,
+    /// State of the rigid bodies, as hexadecimal digits.
+    #[serde(default)]
+    pub rigid: String,
 }
 
 /// Why a checkpoint cannot be gone on from.
@@ -81,8 +90,11 @@ impl Checkpoint {
             next_id: world.next_id,
             drained: world.drained,
             caught: world.caught,
-            layers: world.emitters.iter().map(|emitter| emitter.layers).collect(),
+            emitters: world.emitters.iter().map(|emitter| (&emitter.ledger).into()).collect(),
+            sinks: world.sinks.iter().map(|drain| (drain.count, drain.volume.to_bits())).collect(),
             rest_density_bits: world.bodies.iter().map(|body| body.rest_density.to_bits()).collect(),
+            solid_bits: world.solids.iter().map(|solid| solid.bits().to_vec()).collect(),
+            rigid: world.rigid.as_ref().map_or_else(String::new, |rigid| to_hex(&rigid.bytes())),
         };
         Checkpoint { state, columns: world.particles.columns().iter().map(save).collect() }
     }
@@ -124,14 +136,33 @@ impl World {
         clock.acceleration = f32::from_bits(state.acceleration_bits);
         (self.next_id, self.drained, self.caught) = (state.next_id, state.drained, state.caught);
 
-        if state.layers.len() != self.emitters.len() || state.rest_density_bits.len() != self.bodies.len() {
+        let fits = state.sinks.len() == self.sinks.len() && state.emitters.len() == self.emitters.len();
+        if !fits || state.rest_density_bits.len() != self.bodies.len() {
             return Err(unfit("number of bodies"));
         }
-        for (emitter, layers) in self.emitters.iter_mut().zip(state.layers) {
-            emitter.layers = layers;
+        for (emitter, ledger) in self.emitters.iter_mut().zip(state.emitters) {
+            let ledger = Ledger::from(ledger);
+            if ledger.owed.len() != emitter.ledger.owed.len() {
+                return Err(unfit("places of an emitter"));
+            }
+            emitter.ledger = ledger;
+        }
+        for (drain, (count, volume)) in self.sinks.iter_mut().zip(state.sinks) {
+            (drain.count, drain.volume) = (count, f64::from_bits(volume));
         }
         for (body, bits) in self.bodies.iter_mut().zip(state.rest_density_bits) {
             body.rest_density = f32::from_bits(bits);
+        }
+
+        let bits = |all: &Vec<u64>| all.as_slice().try_into().ok();
+        let solids: Option<Vec<_>> = state.solid_bits.iter().map(bits).collect();
+        let solids = solids.filter(|solids| solids.len() == self.solids.len());
+        self.place_solids(&solids.ok_or_else(|| unfit("number of solids"))?);
+        if let Some(rigid) = &mut self.rigid {
+            let bytes = from_hex(&state.rigid).ok_or_else(|| unfit("rigid bodies"))?;
+            if !rigid.restore(&bytes) {
+                return Err(unfit("rigid bodies"));
+            }
         }
 
         let specs: Vec<_> = self.particles.columns().iter().map(|column| column.spec).collect();
@@ -147,6 +178,17 @@ impl World {
         self.forget_neighbours();
         Ok(())
     }
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let digit = |c: u8| char::from(c).to_digit(16);
+    let byte = |pair: &[u8; 2]| Some((digit(pair[0])? * 16 + digit(pair[1])?) as u8);
+    let (pairs, rest) = text.as_bytes().as_chunks();
+    if rest.is_empty() { pairs.iter().map(byte).collect() } else { None }
 }
 
 fn save(column: &Column) -> TableColumn {

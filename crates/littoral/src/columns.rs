@@ -22,7 +22,37 @@ pub static SUPPORT: Scalars = Scalars(ColumnSpec { name: "support", unit: "m", i
 pub static DENSITY: Scalars = Scalars(ColumnSpec { name: "density", unit: "kg/m³", in_frames: true });
 /// Pa.
 pub static PRESSURE: Scalars = Scalars(ColumnSpec { name: "pressure", unit: "Pa", in_frames: true });
+/// What implicit viscosity made of the velocity in the last step, m/s.
+pub static VISCOUS_CHANGE: Vectors =
+    Vectors(ColumnSpec { name: "viscous-change", unit: "m/s", in_frames: false });
 /// Never used twice in a run; the order of rows in a frame.
 pub static ID: Indices = Indices(ColumnSpec { name: "id", unit: "", in_frames: true });
 /// Place of the particle's body in the scene.
 pub static BODY: Indices = Indices(ColumnSpec { name: "body", unit: "", in_frames: true });
+/// Gradient of the colour of all matter, 1/m, as a model of surface tension last left it: scratch within a step.
+pub static SURFACE_NORMAL: Vectors =
+    Vectors(ColumnSpec { name: "surface_normal", unit: "1/m", in_frames: false });
+/// The same between bodies, with the tension of each interface, N/m².
+pub static INTERFACE_NORMAL: Vectors =
+    Vectors(ColumnSpec { name: "interface_normal", unit: "N/m²", in_frames: false });
+/// Smoothed direction of a normal, and its own length: scratch.
+pub static SURFACE_DIRECTION: Vectors =
+    Vectors(ColumnSpec { name: "surface_direction", unit: "", in_frames: false });
+/// Of the surface that a particle is near to, as its normals last had it: scratch.
+pub static CURVATURE: Scalars = Scalars(ColumnSpec { name: "curvature", unit: "1/m", in_frames: false });
+/// What each model of surface tension makes of it, m/s².
+pub static CURVATURE_TENSION: Vectors =
+    Vectors(ColumnSpec { name: "curvature_tension", unit: "m/s²", in_frames: false });
+pub static CENTROID_TENSION: Vectors =
+    Vectors(ColumnSpec { name: "centroid_tension", unit: "m/s²", in_frames: false });
+pub static PAIRWISE_TENSION: Vectors =
+    Vectors(ColumnSpec { name: "pairwise_tension", unit: "m/s²", in_frames: false });
+/// Part of the particle's volume that is solute, 0 to 1.
+pub static CONCENTRATION: Scalars = Scalars(ColumnSpec { name: "concentration", unit: "", in_frames: true });
+/// What of the concentration a single number cannot hold.
+pub static CONCENTRATION_REST: Scalars =
+    Scalars(ColumnSpec { name: "concentration_rest", unit: "", in_frames: false });
+/// Both of them after a step: scratch.
+pub static MIXED: Vectors = Vectors(ColumnSpec { name: "mixed", unit: "", in_frames: false });
+/// Momentum that solute has brought in a step, kg·m/s, and the concentration before it: scratch.
+pub static SOLUTE_FLOW: Vectors = Vectors(ColumnSpec { name: "solute_flow", unit: "", in_frames: false });

@@ -8,7 +8,7 @@
 //! gradient of the energy stored in the density.
 
 use crate::kernels::{Kernel, lattice_sum};
-use crate::scene::{Dimensions, PressureForm, Scene};
+use crate::scene::{Dimensions, PressureForm, Scene, WallModel, fastest_flow};
 
 /// Resolution and kernels of a run.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +25,9 @@ pub struct Discretisation {
     pub pressure_form: PressureForm,
     /// 0: walls hold the fluid; 1: it glides along them.
     pub slip: f32,
+    pub walls: WallModel,
+    /// Fastest flow that the scene can make, m/s: what walls that push by contact must stop.
+    pub fastest_flow: f32,
 }
 
 impl Discretisation {
@@ -53,6 +56,8 @@ impl Discretisation {
             normalised_density: sph.normalised_density,
             pressure_form: sph.pressure_form,
             slip: scene.domain.slip as f32,
+            walls: scene.domain.walls,
+            fastest_flow: fastest_flow(scene) as f32,
         }
     }
 

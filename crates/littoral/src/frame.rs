@@ -9,6 +9,7 @@ use glam::Vec4;
 use crate::columns::ID;
 use crate::particles::{Column, Data};
 use crate::scene::{Dimensions, Scene};
+use crate::solids::{SolidRecord, SolidState};
 use crate::table::{Table, TableColumn, TableError, Values};
 use crate::world::World;
 
@@ -41,6 +42,8 @@ pub struct FrameInfo {
     pub spacing: f64,
     /// Names of the bodies that the column `body` counts.
     pub bodies: Vec<String>,
+    /// Where the solids are.
+    pub solids: Vec<SolidRecord>,
 }
 
 impl FrameInfo {
@@ -55,6 +58,7 @@ impl FrameInfo {
             dimensions: scene.dimensions.count(),
             spacing: scene.sph.spacing,
             bodies: world.bodies.iter().map(|body| body.name.clone()).collect(),
+            solids: world.solids.iter().map(SolidState::record).collect(),
         }
     }
 
@@ -71,7 +75,9 @@ impl FrameInfo {
             ("spacing", self.spacing.to_string()),
             ("bodies", bodies),
         ];
-        entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+        let solids = serde_json::to_string(&self.solids).expect("plain numbers and texts");
+        let solids = Some(("solids", solids)).filter(|_| !self.solids.is_empty());
+        entries.into_iter().chain(solids).map(|(key, value)| (key.to_owned(), value)).collect()
     }
 
     /// `Err` names the entry that is missing or makes no sense.
@@ -87,6 +93,10 @@ impl FrameInfo {
             dimensions: text("dimensions")?.parse().map_err(|_| "dimensions")?,
             spacing: text("spacing")?.parse().map_err(|_| "spacing")?,
             bodies: serde_json::from_str(&text("bodies")?).map_err(|_| "bodies")?,
+            solids: match metadata.get("solids") {
+                Some(text) => serde_json::from_str(text).map_err(|_| "solids")?,
+                None => Vec::new(),
+            },
         })
     }
 }

@@ -10,10 +10,30 @@ macro_rules! scenes {
     };
 }
 
-scenes!("dam-break", "dam-break-2d", "drop", "jet", "honey", "hydrostatic", "putty", "looks");
+scenes!(
+    "dam-break",
+    "dam-break-2d",
+    "drop",
+    "jet",
+    "honey",
+    "hydrostatic",
+    "putty",
+    "looks",
+    "double-dam-break",
+    "cup",
+    "fountain",
+    "three-fluids",
+    "mixer",
+    "rain-on-a-roof",
+    "figures-in-a-pipe",
+    "river"
+);
 
 /// Files that scenes of the gallery name, with their text.
-pub static FILES: &[(&str, &str)] = &[("putty.obj", include_str!("../../../scenes/putty.obj"))];
+pub static FILES: &[(&str, &str)] = &[
+    ("putty.obj", include_str!("../../../scenes/putty.obj")),
+    ("cup.obj", include_str!("../../../scenes/cup.obj")),
+];
 
 /// The text of a scene of this name.
 pub fn find(name: &str) -> Option<&'static str> {

@@ -8,7 +8,8 @@ use glam::Vec4;
 use rayon::prelude::*;
 
 use crate::columns::{ACCELERATION, POSITION, VELOCITY};
-use crate::scene::{Domain, IntegratorName, Side};
+use crate::scene::{Dimensions, Domain, IntegratorName, Side};
+use crate::solids::Guard;
 use crate::world::World;
 
 pub fn before_forces(world: &mut World, dt: f64) {
@@ -18,7 +19,7 @@ pub fn before_forces(world: &mut World, dt: f64) {
             if world.clock.steps == 0 {
                 world.evaluate_forces(dt as f32);
             }
-            move_particles(world, 0.5 * dt as f32, dt as f32);
+            move_particles(world, 0.5 * dt as f32, dt);
             // Forces are taken where, and so also when, the particles have arrived.
             world.clock.time += dt;
         }
@@ -28,11 +29,34 @@ pub fn before_forces(world: &mut World, dt: f64) {
 pub fn after_forces(world: &mut World, dt: f64) {
     match world.clock.settings.integrator {
         IntegratorName::SymplecticEuler => {
-            move_particles(world, dt as f32, dt as f32);
+            move_particles(world, dt as f32, dt);
             world.clock.time += dt;
         }
         IntegratorName::VelocityVerlet => move_particles(world, 0.5 * dt as f32, 0.0),
     }
+}
+
+/// Velocities take the forces: the first half of symplectic Euler, before a solve.
+pub fn kick(world: &mut World, dt: f64) {
+    move_particles(world, dt as f32, 0.0);
+}
+
+/// Positions take the velocities: the second half.
+pub fn drift(world: &mut World, dt: f64) {
+    if world.solver.shift && world.is_incompressible() {
+        let shifts = world.pressure_solve.shifts();
+        let farthest = world.particles.update(&POSITION, |position, _| {
+            let rows = position.par_iter_mut().with_min_len(8192).zip(shifts);
+            let moved = rows.map(|(position, shift)| {
+                *position += *shift;
+                shift.length_squared()
+            });
+            moved.reduce(|| 0.0, f32::max).sqrt()
+        });
+        world.neighbourhood.slack -= farthest;
+    }
+    move_particles(world, 0.0, dt);
+    world.clock.time += dt;
 }
 
 /// Largest speed and acceleration (squared), and how often a wall had to catch a particle.
@@ -60,34 +84,50 @@ impl Extremes {
     }
 }
 
-/// v += a·kick, x += v·drift, then walls and periods.
-fn move_particles(world: &mut World, kick: f32, drift: f32) {
+/// v += a·kick, x += v·dt, then walls and periods.
+fn move_particles(world: &mut World, kick: f32, dt: f64) {
     let box_ = Container::new(&world.domain, world.discretisation.spacing);
+    // Solids first: what they would hit, they push.
+    let travel = if dt > 0.0 { world.move_solids(dt) } else { 0.0 };
+    let drift = dt as f32;
+    let lists = &world.neighbourhood;
+    let up_to_date = lists.slack >= 0.0 && lists.bounds().0 == world.particles.len();
+    let d = &world.discretisation;
+    let guard = Guard::new(
+        &world.solids,
+        &world.walls,
+        up_to_date.then_some(lists),
+        d.spacing,
+        d.dimensions == Dimensions::Two,
+    );
     let particles = &mut world.particles;
     let extremes = particles.update2((&POSITION, &VELOCITY), |position, velocity, particles| {
         let rows = (position, velocity, particles.get(&ACCELERATION)).into_par_iter().with_min_len(8192);
-        rows.map(|(x, v, a)| {
-            *v += *a * kick;
-            let travel2 = v.length_squared();
-            let caught = if drift > 0.0 {
-                *x += *v * drift;
-                box_.hold(x, v)
-            } else {
-                false
-            };
-            Extremes {
-                travel2,
-                speed2: v.length_squared(),
-                acceleration2: a.length_squared(),
-                caught: u64::from(caught),
-            }
-        })
-        .reduce(|| Extremes::NONE, Extremes::and)
+        rows.enumerate()
+            .map(|(i, (x, v, a))| {
+                *v += *a * kick;
+                let travel2 = v.length_squared();
+                let caught = if drift > 0.0 {
+                    let from = *x;
+                    *x += *v * drift;
+                    let caught = guard.is_needed() && guard.hold(i, from, x, v);
+                    box_.hold(x, v) || caught
+                } else {
+                    false
+                };
+                Extremes {
+                    travel2,
+                    speed2: v.length_squared(),
+                    acceleration2: a.length_squared(),
+                    caught: u64::from(caught),
+                }
+            })
+            .reduce(|| Extremes::NONE, Extremes::and)
     });
     world.clock.speed = extremes.speed2.sqrt();
     world.clock.acceleration = extremes.acceleration2.sqrt();
     world.caught += extremes.caught;
-    world.neighbourhood.slack -= extremes.travel2.sqrt() * drift;
+    world.neighbourhood.slack -= (extremes.travel2.sqrt() * drift).max(travel);
 }
 
 /// Depth behind a wall at which a particle has got past it, in spacings.

@@ -1,8 +1,8 @@
 //! Liquids by name: their density, viscosity and surface tension as measured, so that a scene need not look them up.
 //!
 //! All are Newtonian to good approximation, at 20 °C and 1 atm unless said otherwise. A material gives a body its
-//! rest density and two behaviours, `tait` and `viscosity`; what it knows also fills in `artificial-viscosity` and
-//! `cohesion` where a body asks for them.
+//! rest density and two behaviours, `incompressible` and `viscosity` (or `implicit-viscosity` where the liquid is thick, see
+//! `scene/bodies.rs`); what it knows also fills in `artificial-viscosity` and `cohesion` where a body asks for them.
 
 use crate::scene::{Finish, Look};
 

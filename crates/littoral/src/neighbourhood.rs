@@ -61,8 +61,11 @@ struct Grid {
 /// Lists of neighbours, as compressed rows in chunks that threads fill independently.
 pub struct Neighbourhood {
     particles: Grid,
+    /// Samples that never move, and those that do.
     walls: Grid,
+    moving: Grid,
     walls_filed: bool,
+    moving_filed: bool,
     chunks: Vec<Chunk>,
     /// Wall samples that press back and have particles nearby, and the lists of those particles.
     near_walls: Vec<u32>,
@@ -81,12 +84,15 @@ pub struct Neighbourhood {
 /// Particles in a chunk of lists: enough to keep a thread busy for some 100 µs.
 const CHUNK: usize = 1024;
 
+/// Lists of a particle: its neighbours among particles, among samples that stay, among samples that move.
+const PARTS: usize = 3;
+
 /// Entries that a chunk's lists grow by.
 const ROOM: usize = 1024;
 
 #[derive(Default)]
 struct Chunk {
-    /// Where each list starts. A particle has two: its neighbours among particles, then among wall samples.
+    /// Where each list starts; a particle has several.
     starts: Vec<u32>,
     /// Always a block longer than used, so that whole blocks can be loaded.
     list: Vec<u32>,
@@ -154,7 +160,9 @@ impl Default for Neighbourhood {
         Neighbourhood {
             particles: Grid::default(),
             walls: Grid::default(),
+            moving: Grid::default(),
             walls_filed: false,
+            moving_filed: false,
             chunks: Vec::new(),
             near_walls: Vec::new(),
             wall_chunks: Vec::new(),
@@ -190,34 +198,45 @@ impl Neighbourhood {
         grid.order.iter_mut().enumerate().for_each(|(slot, i)| *i = slot as u32);
     }
 
-    /// Tells that the wall samples changed, or moved.
+    /// Tells that there are other wall samples than before.
     pub fn walls_changed(&mut self) {
-        self.walls_filed = false;
+        (self.walls_filed, self.moving_filed) = (false, false);
+    }
+
+    /// Tells that those wall samples moved that may.
+    pub fn walls_moved(&mut self) {
+        self.moving_filed = false;
     }
 
     /// Makes the lists of all particles, from the last sort.
     pub fn build(&mut self, positions: &[Vec4], support: &[f32], walls: &Walls, periods: &Periods) {
         let (wall_places, wall_support) = (&walls.place[..], &walls.support[..]);
         assert_eq!(self.particles.order.len(), positions.len(), "sort comes before build");
-        if !self.walls_filed || self.walls.order.len() != wall_places.len() {
+        let fixed = walls.fixed;
+        if !self.walls_filed || self.walls.order.len() != fixed {
             // The skin of the walls' grid is the largest one in use, so that it need not be filed again.
-            self.walls.file(wall_places, wall_support, 1.0 + MAX_SKIN, periods);
+            self.walls.file(&wall_places[..fixed], &wall_support[..fixed], 1.0 + MAX_SKIN, periods);
             self.walls.release_scratch();
             self.walls_filed = true;
+        }
+        if !self.moving_filed || self.moving.order.len() != wall_places.len() - fixed {
+            self.moving.file(&wall_places[fixed..], &wall_support[fixed..], 1.0 + MAX_SKIN, periods);
+            self.moving.order.iter_mut().for_each(|sample| *sample += fixed as u32);
+            self.moving_filed = true;
         }
         self.rebuilds += 1;
         self.since_reorder = self.since_reorder.saturating_add(1);
         self.len = positions.len();
         self.wall_count = wall_places.len();
         let stretch = 1.0 + self.skin;
-        let (particles, wall_grid) = (&self.particles, &self.walls);
+        let (particles, wall_grid, moving) = (&self.particles, &self.walls, &self.moving);
         self.chunks.resize_with(positions.len().div_ceil(CHUNK), Chunk::default);
         let level = Level::new();
         self.chunks.par_iter_mut().enumerate().for_each(|(c, chunk)| {
             let range = c * CHUNK..((c + 1) * CHUNK).min(positions.len());
             let points = range.map(|i| (positions[i], support[i]));
             dispatch!(level, simd => {
-                chunk.fill(simd, points, stretch, &[particles, wall_grid], periods);
+                chunk.fill(simd, points, stretch, &[particles, wall_grid, moving], periods);
             });
         });
         let point = |sample: u32| (wall_places[sample as usize], wall_support[sample as usize]);
@@ -241,13 +260,13 @@ impl Neighbourhood {
     /// Neighbours among the particles, itself included.
     #[inline(always)]
     pub fn particles(&self, i: usize) -> List<'_> {
-        self.list(i, 0)
+        self.chunks[i / CHUNK].lists(PARTS * (i % CHUNK), 1)
     }
 
     /// Neighbours among the wall samples.
     #[inline(always)]
     pub fn walls(&self, i: usize) -> List<'_> {
-        self.list(i, 1)
+        self.chunks[i / CHUNK].lists(PARTS * (i % CHUNK) + 1, 2)
     }
 
     /// Wall samples that press back and may have particles nearby.
@@ -258,12 +277,7 @@ impl Neighbourhood {
     /// Neighbours among the particles of the k-th of [`Neighbourhood::near_walls`].
     #[inline(always)]
     pub fn of_near_wall(&self, k: usize) -> List<'_> {
-        self.wall_chunks[k / CHUNK].list(k % CHUNK)
-    }
-
-    #[inline(always)]
-    fn list(&self, i: usize, part: usize) -> List<'_> {
-        self.chunks[i / CHUNK].list(2 * (i % CHUNK) + part)
+        self.wall_chunks[k / CHUNK].lists(k % CHUNK, 1)
     }
 
     /// Numbers of particles and of wall samples that entries of the lists may name.
@@ -284,7 +298,7 @@ impl Neighbourhood {
     /// The same for the wall samples.
     pub fn wall_bytes(&self) -> usize {
         let lists: usize = self.wall_chunks.iter().map(Chunk::bytes).sum();
-        lists + 4 * self.near_walls.capacity() + self.walls.bytes()
+        lists + 4 * self.near_walls.capacity() + self.walls.bytes() + self.moving.bytes()
     }
 }
 
@@ -297,9 +311,10 @@ impl Chunk {
         4 * (self.list.capacity() + self.starts.capacity())
     }
 
+    /// `count` lists that follow each other, as one.
     #[inline(always)]
-    fn list(&self, at: usize) -> List<'_> {
-        let (start, end) = (self.starts[at] as usize, self.starts[at + 1] as usize);
+    fn lists(&self, at: usize, count: usize) -> List<'_> {
+        let (start, end) = (self.starts[at] as usize, self.starts[at + count] as usize);
         List { entries: &self.list[start..], count: end - start }
     }
 
@@ -653,6 +668,7 @@ mod tests {
             place: walls.to_vec(),
             support: wall_support.clone(),
             pressing: (0..walls.len() as u32).collect(),
+            fixed: walls.len() / 2,
             ..Walls::default()
         };
         let mut n = Neighbourhood::default();

@@ -6,7 +6,8 @@
 
 use glam::Vec4;
 
-use crate::simd::{LANES, Lanes, Lanes3, Simd};
+use crate::kernels::Kernel;
+use crate::simd::{LANES, Lanes, Lanes3, Simd, gather_scalar};
 
 /// The particle whose force is being summed.
 #[derive(Clone, Copy)]
@@ -40,8 +41,10 @@ pub struct Pair<'a, S: Simd> {
 
 /// Eight wall samples near a particle.
 #[derive(Clone, Copy)]
-pub struct WallPair<S: Simd> {
+pub struct WallPair<'a, S: Simd> {
     pub simd: S,
+    /// Rows of the samples; all valid.
+    pub others: &'a [u32; LANES],
     pub x: Lanes3<S>,
     pub r: Lanes<S>,
     /// Volume that the sample stands for, m³.
@@ -54,6 +57,61 @@ pub struct WallPair<S: Simd> {
     pub normal: Lanes3<S>,
     /// Depth of the sample behind the wall's surface, m.
     pub depth: Lanes<S>,
+    /// See [`crate::walls::Walls::hold`].
+    pub holds: &'a [f32],
+}
+
+impl<S: Simd> WallPair<'_, S> {
+    /// How firmly each sample holds what passes it: 1 for no slip, 0 for free slip. Loaded only when asked for.
+    #[inline(always)]
+    pub fn hold(&self) -> Lanes<S> {
+        // SAFETY: all rows are valid, and the loop has compared the column's length with theirs.
+        unsafe { gather_scalar(self.simd, self.holds, self.others) }
+    }
+}
+
+/// Kernels as the pair has them: laws ask here, not the kernel itself, so that a pair may have a support of its own.
+macro_rules! kernels_of_pair {
+    ($pair:ident) => {
+        impl<S: Simd> $pair<'_, S> {
+            /// W.
+            #[inline(always)]
+            pub fn w(&self, kernel: &Kernel) -> Lanes<S> {
+                kernel.w(self.r)
+            }
+
+            /// What x_i − x_j is multiplied by to give ∇W.
+            #[inline(always)]
+            pub fn gradient_over_r(&self, kernel: &Kernel) -> Lanes<S> {
+                kernel.gradient_over_r(self.r)
+            }
+
+            /// ∇²W.
+            #[inline(always)]
+            pub fn laplacian(&self, kernel: &Kernel) -> Lanes<S> {
+                kernel.laplacian(self.r)
+            }
+        }
+    };
+}
+kernels_of_pair!(Pair);
+kernels_of_pair!(WallPair);
+
+/// A sum over the neighbours of every particle: whatever is not a force ([`PairLaw`]).
+pub trait Sum: Sync {
+    /// What has been added up so far, for each of eight lanes.
+    type Partial<S: Simd>: Copy;
+    type Total: Send;
+
+    fn start<S: Simd>(&self, simd: S) -> Self::Partial<S>;
+
+    /// Adds eight neighbours; terms must vanish for lanes out of reach, as kernels do.
+    fn add<S: Simd>(&self, own: &Own, pair: &Pair<S>, partial: &mut Self::Partial<S>);
+
+    /// Adds eight wall samples.
+    fn add_walls<S: Simd>(&self, _own: &Own, _wall: &WallPair<S>, _partial: &mut Self::Partial<S>) {}
+
+    fn finish<S: Simd>(&self, own: &Own, partial: Self::Partial<S>) -> Self::Total;
 }
 
 /// A force between two particles.

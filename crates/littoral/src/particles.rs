@@ -9,6 +9,8 @@
 use glam::Vec4;
 use rayon::prelude::*;
 
+use crate::solve::Workspace;
+
 /// Name and unit of a column.
 #[derive(Debug, PartialEq)]
 pub struct ColumnSpec {
@@ -116,6 +118,8 @@ pub struct Particles {
     columns: Vec<Column>,
     len: usize,
     spare: Spare,
+    /// Vectors for whoever solves for something; not part of the state.
+    pub(crate) workspace: Workspace,
 }
 
 impl Particles {
@@ -189,6 +193,11 @@ impl Particles {
     /// If no behaviour required it: a mistake in the engine, not in a scene.
     pub fn get<K: Key>(&self, key: &'static K) -> &[K::Item] {
         K::slice(&self.columns[self.place(key)].data)
+    }
+
+    /// The values of a column, if some behaviour required it.
+    pub fn try_get<K: Key>(&self, key: &'static K) -> Option<&[K::Item]> {
+        self.position_of(key.spec()).map(|place| K::slice(&self.columns[place].data))
     }
 
     pub fn get_mut<K: Key>(&mut self, key: &'static K) -> &mut [K::Item] {

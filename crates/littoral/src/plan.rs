@@ -2,7 +2,9 @@
 
 use std::f64::consts::PI;
 
-use crate::scene::{Dimensions, Scene, Source, particle_count, step_limit, wall_sample_count};
+use crate::scene::{
+    Dimensions, Scene, Source, at_most, particle_count, solid_sample_count, step_limit, wall_sample_count,
+};
 use crate::simulation::last_frame;
 
 /// Estimates for a scene, made without putting a single particle in place.
@@ -10,10 +12,12 @@ use crate::simulation::last_frame;
 pub struct Plan {
     /// At the start.
     pub particles: f64,
-    /// From jets, until the end of the run.
+    /// From emitters, until the end of the run.
     pub emitted: f64,
-    /// Boundary samples.
+    /// Boundary samples, those of solids included.
     pub walls: f64,
+    /// Those of solids alone.
+    pub solid_samples: f64,
     /// Memory with all particles there, bytes.
     pub bytes: f64,
     /// Memory of a particle with its list of neighbours.
@@ -39,10 +43,12 @@ impl Plan {
             let count = particle_count(&body.source, &scene.sph, scene.dimensions, scene.time.until);
             match body.source {
                 Source::Shape(_) => particles += count,
-                Source::Jet(_) => emitted += count,
+                _ => emitted += at_most(count, body.maximum),
             }
         }
-        let walls = wall_sample_count(&scene.domain, &scene.sph, scene.dimensions);
+        let solids: f64 =
+            scene.solids.iter().map(|solid| solid_sample_count(solid, &scene.sph, scene.dimensions)).sum();
+        let walls = wall_sample_count(&scene.domain, &scene.sph, scene.dimensions) + solids;
         let neighbours = match scene.dimensions {
             Dimensions::Two => PI * scene.sph.support.powi(2),
             Dimensions::Three => 4.0 / 3.0 * PI * scene.sph.support.powi(3),
@@ -53,6 +59,7 @@ impl Plan {
             particles,
             emitted,
             walls,
+            solid_samples: solids,
             bytes_per_particle: each,
             bytes: (particles + emitted) * each + walls * BYTES_PER_WALL_SAMPLE,
             step,

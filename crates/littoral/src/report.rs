@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnostics::Diagnostics;
 use crate::files;
+use crate::solids::SolidRecord;
+use crate::solves::Tally;
 
 /// A run, as far as it has come.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -50,12 +52,26 @@ pub struct Report {
     pub bytes_per_wall_sample: f64,
     /// Particles removed by sinks.
     pub drained: u64,
+    /// What went into each sink, in their order.
+    #[serde(default)]
+    pub sinks: Vec<Amount>,
+    /// What each emitter's body was given.
+    #[serde(default)]
+    pub emitted: BTreeMap<String, Amount>,
     /// Times a wall had to catch a particle.
     pub caught: u64,
     /// Steps that each limit bound.
     pub limits: BTreeMap<String, u64>,
     pub wall_time: WallTime,
     pub frames: Vec<FrameRecord>,
+}
+
+/// Particles, and their volume.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Amount {
+    pub particles: u64,
+    /// m³ (m² in 2-D).
+    pub volume: f64,
 }
 
 /// Seconds on the clock on the wall, all sessions of a resumed run together.
@@ -80,6 +96,12 @@ pub struct FrameRecord {
     pub dt: f64,
     pub limit: String,
     pub particles: usize,
+    /// Implicit solves since the frame before.
+    #[serde(default)]
+    pub solves: BTreeMap<String, Tally>,
+    /// Where the solids are, and how the fluid pushes them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub solids: Vec<SolidRecord>,
     #[serde(flatten)]
     pub diagnostics: Diagnostics,
     /// Time that this frame took to compute and to write, s.

@@ -9,9 +9,9 @@ use rayon::prelude::*;
 
 use crate::behaviour::{BehaviourUse, Kind, Schema, Value};
 use crate::behaviours::{self, Behaviour};
-use crate::columns::{BODY, DENSITY, POSITION, PRESSURE, VELOCITY};
+use crate::columns::{BODY, CONCENTRATION, DENSITY, POSITION, PRESSURE, VELOCITY};
 use crate::particles::Particles;
-use crate::simd::{LANES, Lanes, Simd, gather_scalar, splat};
+use crate::simd::*;
 use crate::timeline::{Curve, Driver};
 
 /// A quantity of every particle.
@@ -83,6 +83,22 @@ impl Coefficient<'_> {
             Coefficient::Column(values) => {
                 // SAFETY: the caller's promise; columns have one value for each particle.
                 (unsafe { gather_scalar(simd, values, others) } + values[i]) * 0.5
+            }
+        }
+    }
+
+    /// Harmonic mean of particle i's value and each neighbour's; 0 if either is.
+    ///
+    /// # Safety
+    /// Every index is less than the number of particles.
+    #[inline(always)]
+    pub unsafe fn harmonic_mean<S: Simd>(self, simd: S, i: usize, others: &[u32; LANES]) -> Lanes<S> {
+        match self {
+            Coefficient::Uniform(v) => splat(simd, v),
+            Coefficient::Column(values) => {
+                // SAFETY: the caller's promise; columns have one value for each particle.
+                let other = unsafe { gather_scalar(simd, values, others) };
+                other * (2.0 * values[i]) / (other + values[i]).max(splat(simd, f32::MIN_POSITIVE))
             }
         }
     }
@@ -167,6 +183,16 @@ impl Resolved {
         None
     }
 
+    /// A number of one body at a time, s; `None` if the body does not use the behaviour. Over a column it is that of
+    /// a particle with zeros in all of them.
+    pub fn of_body(&self, body: u32, property: &str, time: f64) -> Option<f32> {
+        let k = self.behaviour.schema().index_of(property).expect("a property of this behaviour");
+        let used = self.uses[body as usize].as_ref()?;
+        let curve = number(&used.values[k], 0);
+        let place = if curve.driver == Driver::Time { time } else { 0.0 };
+        Some(curve.at(place) as f32)
+    }
+
     /// The weight for each body; 0 for bodies without the behaviour. Only where nothing [`Resolved::changes`].
     pub fn weight_by_body(&self) -> Vec<f32> {
         let weight = |used: &Option<BehaviourUse>| used.as_ref().map_or(0.0, |u| u.weight.at(0.0) as f32);
@@ -190,6 +216,15 @@ impl Resolved {
     /// A numeric property times the weight, for each body. Only where nothing [`Resolved::changes`].
     pub fn weighted_by_body(&self, property: &str) -> Vec<f32> {
         self.weight_by_body().iter().zip(self.by_body(property)).map(|(w, v)| w * v).collect()
+    }
+
+    /// A vector property times the weight, for one body at time `t`; of a weight that depends on the particle, the
+    /// largest. Zero for bodies without the behaviour.
+    pub fn weighted_vector_of(&self, property: &str, body: usize, t: f64) -> [f64; 3] {
+        let Some(used) = &self.uses[body] else { return [0.0; 3] };
+        let k = self.behaviour.schema().index_of(property).expect("a property of this behaviour");
+        let weight = range_now(&used.weight, t)[1];
+        [0, 1, 2].map(|component| weight * number(&used.values[k], component).at(t))
     }
 
     fn place(&self, property: &str) -> usize {
@@ -292,6 +327,8 @@ fn driver(driver: Driver, particles: &Particles, i: usize) -> f32 {
         Driver::Column("density") => particles.get(&DENSITY)[i],
         Driver::Column("pressure") => particles.get(&PRESSURE)[i],
         Driver::Column("speed") => particles.get(&VELOCITY)[i].length(),
+        // Nothing is dissolved where nothing disperses.
+        Driver::Column("concentration") => particles.try_get(&CONCENTRATION).map_or(0.0, |c| c[i]),
         Driver::Column("x") => particles.get(&POSITION)[i].x,
         Driver::Column("y") => particles.get(&POSITION)[i].y,
         Driver::Column("z") => particles.get(&POSITION)[i].z,

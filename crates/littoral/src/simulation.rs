@@ -20,9 +20,11 @@ use crate::backend::{Backend, BackendError, Engine};
 use crate::checkpoint::{Checkpoint, CheckpointError};
 use crate::diagnostics;
 use crate::frame::{Frame, VERSION};
-use crate::report::{FrameRecord, Report, WallTime};
+use crate::report::{Amount, FrameRecord, Report, WallTime};
 use crate::run_folder::{self, Existing, FolderError, RunFolder};
 use crate::scene::{Scene, Time};
+use crate::solids::SolidState;
+use crate::sources::{Drain, Emitter};
 use crate::table::TableError;
 use crate::timers::Stage;
 use crate::timestep::Limit;
@@ -340,6 +342,8 @@ impl Simulation {
             dt: clock.step,
             limit: clock.binding.name().to_owned(),
             particles: world.particles.len(),
+            solids: world.solids.iter().map(SolidState::record).collect(),
+            solves: self.world.solves.take(),
             diagnostics,
             wall_seconds: start.elapsed().as_secs_f64(),
         });
@@ -363,6 +367,13 @@ impl Simulation {
         report.bytes_per_particle = world.particle_bytes() as f64 / world.particles.len().max(1) as f64;
         report.bytes_per_wall_sample = world.wall_bytes() as f64 / world.walls.len().max(1) as f64;
         report.drained = world.drained;
+        let into = |drain: &Drain| Amount { particles: drain.count, volume: drain.volume };
+        report.sinks = world.sinks.iter().map(into).collect();
+        let out_of = |emitter: &Emitter| {
+            let amount = Amount { particles: emitter.ledger.count, volume: emitter.ledger.volume };
+            (world.bodies[emitter.body as usize].name.clone(), amount)
+        };
+        report.emitted = world.emitters.iter().map(out_of).collect();
         report.caught = world.caught;
         let bound = |limit: Limit| (limit.name().to_owned(), world.clock.bound[limit as usize]);
         report.limits = Limit::ALL.into_iter().map(bound).filter(|(_, steps)| *steps > 0).collect();

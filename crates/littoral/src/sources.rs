@@ -1,11 +1,23 @@
-//! Where particles come from, and where they go: shapes, jets, sinks.
+//! Where particles come from, and where they go: shapes, emitters, sinks.
+
+mod crowd;
+mod emitter;
+mod exchange;
+mod nozzle;
+mod surface;
 
 use glam::{DVec3, Vec3, Vec4};
+use rayon::prelude::*;
+
+pub use emitter::{Emitter, Ledger, LedgerBits};
+pub use exchange::{Drain, exchange};
+pub(crate) use nozzle::across;
 
 use crate::columns::{BODY, DENSITY, ID, MASS, POSITION, SUPPORT, VELOCITY, VOLUME};
 use crate::discretisation::Discretisation;
+use crate::geometry::{self, Geometry};
 use crate::particles::Particles;
-use crate::scene::{Dimensions, Jet, Shape};
+use crate::scene::{Dimensions, Shape};
 
 /// A particle to be born.
 pub struct Newborn {
@@ -19,9 +31,9 @@ pub struct Newborn {
 pub fn fill(shape: &Shape, d: &Discretisation) -> Vec<Newborn> {
     let spacing = f64::from(d.spacing);
     let flat = d.dimensions == Dimensions::Two;
-    match *shape {
+    match shape {
         Shape::Box { min, max } => {
-            let (min, max) = (DVec3::from(min), DVec3::from(max));
+            let (min, max) = (DVec3::from(*min), DVec3::from(*max));
             let count = ((max - min) / spacing).round().max(DVec3::ONE);
             let step = (max - min) / count;
             let planes = if flat { 1 } else { count.z as usize };
@@ -41,7 +53,7 @@ pub fn fill(shape: &Shape, d: &Discretisation) -> Vec<Newborn> {
             particles
         }
         Shape::Sphere { centre, radius } => {
-            let centre = DVec3::from(centre);
+            let (centre, radius) = (DVec3::from(*centre), *radius);
             let reach = (radius / spacing).ceil() as i64;
             let planes = if flat { 0..1 } else { -reach..reach };
             let volume = spacing.powi(d.dimensions.count() as i32);
@@ -62,9 +74,78 @@ pub fn fill(shape: &Shape, d: &Discretisation) -> Vec<Newborn> {
             particles
         }
         Shape::Sheet { corner, along, across } => {
-            sheet(shape, DVec3::from(corner), DVec3::from(along), DVec3::from(across), spacing)
+            sheet(shape, DVec3::from(*corner), DVec3::from(*along), DVec3::from(*across), spacing)
+        }
+        _ => {
+            let cell = cell(shape, d.dimensions, spacing);
+            let mut places = lattice(shape, &cell, d.dimensions);
+            let least = if flat { cell.step.truncate().min_element() } else { cell.step.min_element() };
+            geometry::settle(&mut places, &Geometry::of(shape, d.dimensions), least);
+            places.into_iter().map(|position| Newborn { position, volume: cell.volume }).collect()
         }
     }
+}
+
+/// The lattice that fills the box around a shape.
+struct Cell {
+    min: DVec3,
+    step: DVec3,
+    count: [usize; 3],
+    volume: f64,
+}
+
+/// Stretched like a box's: a shape with a flat floor and a flat top is filled level, half a step from both.
+fn cell(shape: &Shape, dimensions: Dimensions, spacing: f64) -> Cell {
+    let (min, max) = shape.bounds(dimensions);
+    let (min, max) = (DVec3::from(min), DVec3::from(max));
+    let count = ((max - min) / spacing).round().max(DVec3::ONE);
+    let step = (max - min) / count;
+    let axes = dimensions.count();
+    Cell {
+        min,
+        step,
+        count: count.to_array().map(|n| n as usize),
+        volume: step.to_array()[..axes].iter().product(),
+    }
+}
+
+/// Places of the lattice that lie inside a shape: the middles of its cells, row by row along x.
+///
+/// A distance tells how far the next ones are on the same side: whole runs need one look.
+fn lattice(shape: &Shape, cell: &Cell, dimensions: Dimensions) -> Vec<DVec3> {
+    let Cell { min, step, count, .. } = *cell;
+    let geometry = Geometry::of(shape, dimensions);
+    let flat = dimensions == Dimensions::Two;
+    let planes = if flat { 1 } else { count[2] };
+    let row = |row: usize| {
+        let (j, k) = (row % count[1], row / count[1]);
+        let place = |i: usize| {
+            let p = min + (DVec3::new(i as f64, j as f64, k as f64) + 0.5) * step;
+            if flat { p.with_z(0.0) } else { p }
+        };
+        let mut inside = Vec::new();
+        let mut i = 0;
+        while i < count[0] {
+            let distance = geometry.distance(place(i));
+            // Rounding must not carry a run across the surface.
+            let run = ((distance.abs() / step.x - 1e-6).floor().max(0.0) as usize).saturating_add(1);
+            let end = i.saturating_add(run).min(count[0]);
+            if distance < 0.0 {
+                inside.extend((i..end).map(place));
+            }
+            i = end;
+        }
+        inside
+    };
+    (0..count[1] * planes).into_par_iter().flat_map_iter(row).collect()
+}
+
+/// Whether the lattice that fills a shape misses it. Shapes of more than a few cells hold some.
+pub fn misses(shape: &Shape, dimensions: Dimensions, spacing: f64) -> bool {
+    let cell = cell(shape, dimensions, spacing);
+    let few = 30.0 * cell.volume;
+    let content = shape.content(dimensions, spacing);
+    content <= 0.0 || (content < few && lattice(shape, &cell, dimensions).is_empty())
 }
 
 /// Particles of a sheet: row after row, each from its start to its end, with particles at all four corners.
@@ -79,77 +160,13 @@ fn sheet(shape: &Shape, corner: DVec3, along: DVec3, across: DVec3, spacing: f64
 /// Whether a point is inside a shape.
 pub fn contains(shape: &Shape, p: Vec4, dimensions: Dimensions) -> bool {
     let p = p.truncate().as_dvec3();
-    match *shape {
+    match shape {
+        // Boxes side by side share no point.
         Shape::Box { min, max } => {
             (0..dimensions.count()).all(|axis| min[axis] <= p[axis] && p[axis] < max[axis])
         }
-        Shape::Sphere { centre, radius } => p.distance_squared(DVec3::from(centre)) < radius * radius,
-        // Sheets have no inside, and no sink is one.
-        Shape::Sheet { .. } => false,
-    }
-}
-
-/// A jet, with how much of it has come out so far.
-#[derive(Clone, Debug)]
-pub struct Emitter {
-    pub body: u32,
-    pub jet: Jet,
-    /// Layers emitted so far.
-    pub layers: u64,
-    /// Places in the nozzle, relative to its centre.
-    nozzle: Vec<DVec3>,
-}
-
-impl Emitter {
-    pub fn new(body: u32, jet: &Jet, d: &Discretisation) -> Emitter {
-        let direction = DVec3::from(jet.direction);
-        let spacing = f64::from(d.spacing);
-        let (u, v) = direction.any_orthonormal_pair();
-        let reach = (jet.radius / spacing).ceil() as i64;
-        let mut nozzle = Vec::new();
-        for j in -reach..=reach {
-            for i in -reach..=reach {
-                let place = match d.dimensions {
-                    // In the plane the nozzle is a slit, across the direction of flow.
-                    Dimensions::Two if j == 0 => {
-                        DVec3::new(-direction.y, direction.x, 0.0) * i as f64 * spacing
-                    }
-                    Dimensions::Two => continue,
-                    Dimensions::Three => (u * i as f64 + v * j as f64) * spacing,
-                };
-                // A nozzle of whole spacings holds its rim, whatever rounding makes of it.
-                if place.length() <= jet.radius * (1.0 + 1e-6) {
-                    nozzle.push(place);
-                }
-            }
-        }
-        Emitter { body, jet: jet.clone(), layers: 0, nozzle }
-    }
-
-    /// Particles that have left the nozzle by time `t`, since the last call.
-    ///
-    /// A layer leaves each time the jet has advanced by one spacing, and starts as far out as it has come since,
-    /// so that layers are evenly spaced whatever the time step.
-    pub fn emit(&mut self, t: f64, d: &Discretisation) -> Vec<Newborn> {
-        let spacing = f64::from(d.spacing);
-        let volume = spacing.powi(d.dimensions.count() as i32);
-        let mut born = Vec::new();
-        if t < self.jet.from {
-            return born;
-        }
-        let gone = (t - self.jet.from) * self.jet.speed;
-        let due = (t.min(self.jet.until) - self.jet.from) * self.jet.speed;
-        while self.layers as f64 * spacing <= due {
-            let along = gone - self.layers as f64 * spacing;
-            let start = DVec3::from(self.jet.at) + DVec3::from(self.jet.direction) * along;
-            born.extend(self.nozzle.iter().map(|place| Newborn { position: start + place, volume }));
-            self.layers += 1;
-        }
-        born
-    }
-
-    pub fn velocity(&self) -> Vec3 {
-        (DVec3::from(self.jet.direction) * self.jet.speed).as_vec3()
+        // In 2-D, trees were made to reach across the plane when the scene was read.
+        _ => shape.distance(p) < 0.0,
     }
 }
 
@@ -189,9 +206,27 @@ pub fn add(
 }
 
 /// A number in [0, 1) that depends on seed, particle and axis alone (the SplitMix64 finaliser).
-fn uniform(seed: u64, id: u32, axis: u32) -> f64 {
+pub(crate) fn uniform(seed: u64, id: u32, axis: u32) -> f64 {
     let mut z = seed ^ (u64::from(id) << 2 | u64::from(axis)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::discretisation::Discretisation;
+    use crate::scene::{self, Dimensions};
+
+    /// That of a plain scene.
+    pub fn discretisation(spacing: f64, dimensions: Dimensions) -> Discretisation {
+        let text = format!(
+            "dimensions = {}\nsph.spacing = {spacing}\n[[body]]\nmaterial = \"water\"\n\
+             shape.sphere = {{ centre = [0, 0, 0], radius = {} }}",
+            dimensions.count(),
+            2.0 * spacing
+        );
+        let (scene, _) = scene::load("test", &text, &[]).unwrap_or_else(|problems| panic!("{problems}"));
+        Discretisation::new(&scene)
+    }
 }

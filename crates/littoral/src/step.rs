@@ -2,16 +2,18 @@
 
 use std::time::Instant;
 
-use glam::Vec4;
+use glam::{DVec3, Vec4};
 use rayon::prelude::*;
 use thiserror::Error;
 
 use crate::backend::cpu::Rows;
-use crate::behaviours::Law;
 use crate::behaviours::pressure::{self, pair_terms, wall_term};
+use crate::behaviours::{Around, Law, wall_contact};
 use crate::columns::*;
 use crate::integrate;
 use crate::neighbourhood::{MAX_SKIN, Neighbourhood, Periods};
+use crate::scene::WallModel;
+use crate::solids::Wrench;
 use crate::sources;
 use crate::timers::Stage;
 use crate::walls::Walls;
@@ -44,13 +46,26 @@ pub enum StepError {
 impl World {
     /// Advances the world by `dt` seconds.
     pub fn step(&mut self, dt: f64) -> Result<(), StepError> {
+        self.timed(Stage::Solids, |world| world.aim_solids(dt));
         self.timed(Stage::Motion, |world| integrate::before_forces(world, dt));
         self.evaluate_forces(dt as f32);
-        self.timed(Stage::Motion, |world| integrate::after_forces(world, dt));
+        if self.has_solve() {
+            self.timed(Stage::Motion, |world| integrate::kick(world, dt));
+            self.timed(Stage::Solids, |world| world.predict_solids(dt));
+            self.timed(Stage::Solve, |world| {
+                world.solve(dt as f32);
+                if world.is_incompressible() {
+                    world.solve_pressure(dt as f32);
+                }
+            });
+            self.timed(Stage::Motion, |world| integrate::drift(world, dt));
+        } else {
+            self.timed(Stage::Motion, |world| integrate::after_forces(world, dt));
+        }
         self.clock.steps += 1;
         self.clock.bound[self.clock.binding as usize] += 1;
         self.check_finite(dt)?;
-        self.timed(Stage::Exchange, World::exchange);
+        self.timed(Stage::Exchange, sources::exchange);
         self.timed(Stage::Clock, World::choose_step);
         self.check_step()
     }
@@ -60,7 +75,17 @@ impl World {
         // Before the timeline, whose values stand in the order of the particles: the search may change it.
         self.timed(Stage::Neighbours, |world| world.find_neighbours(dt));
         self.timed(Stage::Timeline, World::evaluate_timeline);
-        self.timed(Stage::Prepare, World::prepare);
+        self.solids.iter_mut().for_each(|solid| solid.wrench = Wrench::default());
+        self.timed(Stage::Prepare, World::pack);
+        if self.is_incompressible() {
+            self.timed(Stage::Prepare, World::prepare_incompressible);
+        } else if self.has_pressure() {
+            self.timed(Stage::Prepare, World::find_pressure);
+        }
+        if self.discretisation.walls == WallModel::Sph {
+            self.timed(Stage::Prepare, World::continue_flow);
+        }
+        self.timed(Stage::Prepare, |world| world.prepare_behaviours(dt));
         self.timed(Stage::Forces, World::sum_forces);
     }
 
@@ -72,7 +97,7 @@ impl World {
     /// The same, telling after each step how the world is.
     pub fn advance_with(&mut self, end: f64, mut tell: impl FnMut(&World)) -> Result<(), StepError> {
         while self.clock.time < end - 1e-9 * end.abs().max(1e-3) {
-            let dt = self.clock.step_towards(end);
+            let dt = self.clock.step_towards(end.min(self.forces.next_event(self.clock.time)));
             self.step(dt)?;
             tell(self);
         }
@@ -102,18 +127,17 @@ impl World {
     /// Stage 2: sorts and lists, if somebody may have moved through the skin of the old lists.
     fn find_neighbours(&mut self, dt: f32) {
         let count = self.particles.len();
-        let lists = &mut self.neighbourhood;
-        if lists.slack >= 0.0 && lists.bounds().0 == count {
+        if self.neighbourhood.slack >= 0.0 && self.neighbourhood.bounds().0 == count {
             return;
         }
         let skin = best_skin(
-            self.clock.speed * dt / self.discretisation.support,
+            self.clock.speed.max(self.fastest_solid()) * dt / self.discretisation.support,
             self.discretisation.dimensions.count(),
         );
         let room = self.periods.length.iter().filter(|&&l| l > 0.0).fold(f32::INFINITY, |a, &b| a.min(b));
         let skin = if 3.0 * self.discretisation.support * (1.0 + MAX_SKIN) > room { 0.0 } else { skin };
 
-        let particles = &mut self.particles;
+        let (particles, lists) = (&mut self.particles, &mut self.neighbourhood);
         lists.sort(particles.get(&POSITION), particles.get(&SUPPORT), skin, &self.periods);
         // Particles drift apart slowly in memory: moving them all pays only now and then.
         if lists.since_reorder >= 8 {
@@ -128,22 +152,22 @@ impl World {
         lists.build(particles.get(&POSITION), particles.get(&SUPPORT), walls, &self.periods);
     }
 
-    /// Stage 3: density, pressure, and the rows that pair laws read.
-    fn prepare(&mut self) {
-        let has_pressure = self.has_pressure();
-        let (d, packed) = (&self.discretisation, &mut self.packed);
-        let particles = &mut self.particles;
-        let volume = particles.get(&VOLUME);
+    /// Stage 3: the rows that loops over neighbours read.
+    fn pack(&mut self) {
+        let (packed, particles) = (&mut self.packed, &self.particles);
         packed.place.resize(particles.len(), Vec4::ZERO);
         packed.motion.resize(particles.len(), Vec4::ZERO);
-        let positions = particles.get(&POSITION);
-        packed.place.par_iter_mut().with_min_len(8192).enumerate().for_each(|(i, row)| {
-            *row = positions[i].truncate().extend(volume[i]);
+        let columns = (particles.get(&POSITION), particles.get(&VELOCITY), particles.get(&VOLUME));
+        let rows = (&mut packed.place, &mut packed.motion).into_par_iter().zip(columns.into_par_iter());
+        rows.with_min_len(8192).for_each(|((place, motion), (position, velocity, &volume))| {
+            (*place, *motion) = (position.truncate().extend(volume), *velocity);
         });
-        if !has_pressure {
-            packed.motion.copy_from_slice(particles.get(&VELOCITY));
-            return;
-        }
+    }
+
+    /// Stage 3, where pressure follows from density: both, and the pressure terms of pairs.
+    fn find_pressure(&mut self) {
+        let (d, packed) = (&self.discretisation, &mut self.packed);
+        let particles = &mut self.particles;
 
         // The column of densities holds density over rest density first; then, if asked, that is divided by its own
         // kernel sum [Lenaerts2009, Eq. 3.5].
@@ -167,13 +191,12 @@ impl World {
                 .for_each(|(row, &volume)| row.w = volume);
         }
 
-        let rest_density: Vec<f32> = self.bodies.iter().map(|body| body.rest_density).collect();
         let laws: Vec<_> = self.behaviours.iter().filter_map(|now| now.behaviour.pressure_law(now)).collect();
-        let body = particles.get(&BODY);
-        let pressure_of = |i: usize, ratio: f32| -> f32 {
-            let rest_density = rest_density[body[i] as usize];
-            laws.iter().map(|law| law(i, ratio, rest_density)).sum()
-        };
+        // A particle with solute has a rest density of its own.
+        let (mass, volume) = (particles.get(&MASS), particles.get(&VOLUME));
+        let rest_density = |i: usize| mass[i] / volume[i];
+        let pressure_of =
+            |i: usize, ratio: f32| -> f32 { laws.iter().map(|law| law(i, ratio, rest_density(i))).sum() };
         // Wall samples press back with the density that the fluid before them has (see behaviours/pressure.rs).
         let sums = rows(packed, &self.walls, &self.neighbourhood, &self.periods);
         let near_walls = self.neighbourhood.near_walls();
@@ -182,7 +205,8 @@ impl World {
         wall_pressure.par_iter_mut().with_min_len(256).enumerate().for_each(|(k, pressure)| {
             let share = self.walls.share[near_walls[k] as usize];
             *pressure = sums.kernel_sum_at_wall(&d.density, k).map_or(0.0, |(sum, nearest)| {
-                let ratio = sum / share;
+                // SPH walls sum their density like the fluid, over the other samples too.
+                let ratio = if d.walls == WallModel::Sph { sum + (1.0 - share) } else { sum / share };
                 wall_term(d.pressure_form, pressure_of(nearest, ratio), ratio)
             });
         });
@@ -191,61 +215,110 @@ impl World {
         }
         self.wall_pressure = wall_pressure;
 
-        let (volume, velocity) = (particles.get(&VOLUME), particles.get(&VELOCITY));
+        let velocity = particles.get(&VELOCITY);
         let pack = (&mut packed.place, &mut packed.motion, &mut ratio, &mut pressure).into_par_iter();
         pack.with_min_len(4096).enumerate().for_each(|(i, (place, motion, density, pressure))| {
             *pressure = pressure_of(i, *density);
             let (volume, term) = pair_terms(d.pressure_form, volume[i], *pressure, *density);
             place.w = volume;
             *motion = velocity[i].truncate().extend(term);
-            *density *= rest_density[body[i] as usize];
+            *density *= rest_density(i);
         });
         particles.put(&DENSITY, ratio);
         particles.put(&PRESSURE, pressure);
     }
 
+    /// SPH walls: samples move with the velocity of the fluid before them, for free slip, or with its mirror image,
+    /// for no slip [Bayraktar2010, 5.1.1; Adami2012]. Samples that no fluid is before have nothing to act on.
+    fn continue_flow(&mut self) {
+        let sums = rows(&self.packed, &self.walls, &self.neighbourhood, &self.periods);
+        let mut flow = std::mem::take(&mut self.wall_flow);
+        let near_walls = self.neighbourhood.near_walls();
+        let slip = 2.0 * self.discretisation.slip - 1.0;
+        flow.resize(near_walls.len(), Vec4::ZERO);
+        flow.par_iter_mut().with_min_len(256).enumerate().for_each(|(k, flow)| {
+            let own = self.walls.motion[near_walls[k] as usize];
+            *flow = sums.velocity_at_wall(&self.discretisation.density, k).map_or(own, |velocity| {
+                let wall = own.with_w(0.0);
+                (wall + (velocity - wall) * slip).with_w(own.w)
+            });
+        });
+        self.walls.flow.clone_from(&self.walls.motion);
+        for (&sample, flow) in near_walls.iter().zip(&flow) {
+            self.walls.flow[sample as usize] = *flow;
+        }
+        self.wall_flow = flow;
+    }
+
+    /// Stage 3: columns that behaviours fill themselves.
+    fn prepare_behaviours(&mut self, dt: f32) {
+        let rest_density: Vec<f32> = self.bodies.iter().map(|body| body.rest_density).collect();
+        let around = Around {
+            rows: rows(&self.packed, &self.walls, &self.neighbourhood, &self.periods),
+            discretisation: &self.discretisation,
+            rest_density: &rest_density,
+            solver: &self.solver,
+            interfaces: &self.interfaces,
+            dt,
+        };
+        for now in &self.behaviours {
+            now.behaviour.prepare(now, &around, &mut self.particles);
+        }
+    }
+
+    /// Stage 6: what forces cannot do within one step.
+    fn solve(&mut self, dt: f32) {
+        let rest_density: Vec<f32> = self.bodies.iter().map(|body| body.rest_density).collect();
+        for now in self.behaviours.iter().filter(|now| now.behaviour.has_solve()) {
+            // Each solve sees what the one before it has made of the velocities.
+            let velocity = self.particles.get(&VELOCITY);
+            self.packed.motion.par_iter_mut().with_min_len(8192).zip(velocity).for_each(|(row, v)| {
+                *row = v.truncate().extend(row.w);
+            });
+            let around = Around {
+                rows: rows(&self.packed, &self.walls, &self.neighbourhood, &self.periods),
+                discretisation: &self.discretisation,
+                rest_density: &rest_density,
+                solver: &self.solver,
+                interfaces: &self.interfaces,
+                dt,
+            };
+            if let Some(solved) = now.behaviour.solve(now, &around, &mut self.particles) {
+                self.solves.add(now.behaviour.schema().name, solved);
+            }
+        }
+    }
+
     /// Stage 4: particle laws and pair laws add up to an acceleration.
     fn sum_forces(&mut self) {
         let d = &self.discretisation;
+        let mut acceleration = self.particles.take(&ACCELERATION);
+        let mass = self.particles.get(&MASS);
         let pressure = self.has_pressure().then(|| Law::Pressure(pressure::Law::new(d)));
         let others = self.behaviours.iter().filter_map(|now| now.behaviour.pair_law(now, d));
-        let laws: Vec<Law> = pressure.into_iter().chain(others).collect();
-        let rows = rows(&self.packed, &self.walls, &self.neighbourhood, &self.periods);
-        self.particles.update(&ACCELERATION, |acceleration, particles| {
-            acceleration.fill(Vec4::ZERO);
-            for now in &self.behaviours {
-                now.behaviour.accelerate(now, particles, acceleration);
-            }
-            if !laws.is_empty() {
-                rows.add_forces(&laws, particles.get(&MASS), d.support, acceleration);
-            }
-        });
-    }
-
-    /// Stage 10: emitters and sinks.
-    fn exchange(&mut self) {
-        let t = self.clock.time;
-        for k in 0..self.emitters.len() {
-            let born = self.emitters[k].emit(t, &self.discretisation);
-            let (body, velocity) = (self.emitters[k].body, self.emitters[k].velocity());
-            if !born.is_empty() {
-                self.add(body, &born, velocity, 0.0);
-                self.clock.speed = self.clock.speed.max(velocity.length());
+        let contact = wall_contact::Law::new(d, mass).map(Law::WallContact);
+        let laws: Vec<Law> = pressure.into_iter().chain(others).chain(contact).collect();
+        let mut rows = rows(&self.packed, &self.walls, &self.neighbourhood, &self.periods);
+        if !self.walls.flow.is_empty() {
+            rows = rows.with_wall_motion(&self.walls.flow);
+        }
+        acceleration.fill(Vec4::ZERO);
+        for now in &self.behaviours {
+            now.behaviour.accelerate(now, &self.particles, &mut acceleration);
+        }
+        self.forces.accelerate(self.clock.time, &self.particles, &mut acceleration);
+        if !laws.is_empty() {
+            rows.add_forces(&laws, mass, &mut acceleration);
+        }
+        if !self.solids.is_empty() {
+            let centres: Vec<DVec3> = self.solids.iter().map(|solid| solid.pose.position).collect();
+            let mut wrenches = vec![Wrench::default(); self.solids.len()];
+            rows.reactions(&laws, &centres, &mut self.reaction_scratch, &mut wrenches);
+            for (solid, wrench) in self.solids.iter_mut().zip(wrenches) {
+                solid.wrench += wrench;
             }
         }
-        if !self.sinks.is_empty() {
-            let dimensions = self.discretisation.dimensions;
-            let positions = self.particles.get(&POSITION);
-            let gone =
-                |p: &Vec4| self.sinks.iter().any(|sink| sources::contains(&sink.shape, *p, dimensions));
-            let keep: Vec<bool> = positions.par_iter().with_min_len(8192).map(|p| !gone(p)).collect();
-            let before = self.particles.len();
-            if keep.iter().any(|keep| !keep) {
-                self.particles.retain(&keep);
-                self.neighbourhood.slack = -1.0;
-                self.drained += (before - self.particles.len()) as u64;
-            }
-        }
+        self.particles.put(&ACCELERATION, acceleration);
     }
 
     fn check_finite(&self, dt: f64) -> Result<(), StepError> {
@@ -281,7 +354,7 @@ impl World {
     }
 }
 
-fn rows<'a>(
+pub(crate) fn rows<'a>(
     packed: &'a Packed,
     walls: &'a Walls,
     lists: &'a Neighbourhood,

@@ -88,6 +88,33 @@ impl Curve {
         self.keys.iter().map(|key| key.value).fold(f64::INFINITY, f64::min)
     }
 
+    /// All values times a factor.
+    #[must_use]
+    pub fn times(&self, factor: f64) -> Curve {
+        let keys = self.keys.iter().map(|key| Key { at: key.at, value: key.value * factor }).collect();
+        Curve { driver: self.driver, ease: self.ease, keys }
+    }
+
+    /// Places inside (a, b) where the curve jumps.
+    pub fn jumps(&self, a: f64, b: f64) -> impl Iterator<Item = f64> + '_ {
+        let steps = self.ease == Ease::Step;
+        self.keys.iter().skip(1).map(|key| key.at).filter(move |&at| steps && a < at && at < b)
+    }
+
+    /// ∫ from a to b: exact for every way to ease, as all are cubics from key to key.
+    pub fn integral(&self, a: f64, b: f64) -> f64 {
+        let inside = self.keys.iter().map(|key| key.at).filter(|&at| a < at && at < b);
+        let (mut sum, mut start) = (0.0, a);
+        for end in inside.chain([b]) {
+            let width = end - start;
+            // Gauss's two points, inside the stretch: a step's value at its very end is the next one's.
+            let offset = 0.5 * (1.0 - 1.0 / 3.0f64.sqrt()) * width;
+            sum += 0.5 * width * (self.at(start + offset) + self.at(end - offset));
+            start = end;
+        }
+        sum
+    }
+
     /// Value at a place on the driver's axis.
     pub fn at(&self, place: f64) -> f64 {
         let next = self.keys.partition_point(|key| key.at <= place);
@@ -142,6 +169,11 @@ impl Motion {
     pub fn at(&self, time: f64) -> [f64; 3] {
         [0, 1, 2].map(|axis| self.components[axis].at(time))
     }
+
+    /// Corners of the box that it never leaves.
+    pub fn bounds(&self) -> ([f64; 3], [f64; 3]) {
+        ([0, 1, 2].map(|axis| self.components[axis].min()), [0, 1, 2].map(|axis| self.components[axis].max()))
+    }
 }
 
 #[cfg(test)]
@@ -187,6 +219,18 @@ mod tests {
             let right = (curve.at(at + step) - curve.at(at)) / step;
             assert!((left - right).abs() < 1e-3, "kink at {at}: {left} and {right}");
         }
+    }
+
+    #[test]
+    fn integrals_are_exact() {
+        // 2 until 1 s, up to 6 at 3 s, 6 after: 4 s of it, whatever the ease, by symmetry.
+        for ease in [Ease::Linear, Ease::Smooth, Ease::Cubic] {
+            assert!((ramp(ease).integral(0.0, 4.0) - (2.0 + 8.0 + 6.0)).abs() < 1e-12);
+            let halves = ramp(ease).integral(0.3, 1.7) + ramp(ease).integral(1.7, 3.2);
+            assert!((ramp(ease).integral(0.3, 3.2) - halves).abs() < 1e-12);
+        }
+        assert!((ramp(Ease::Step).integral(0.0, 4.0) - (2.0 * 3.0 + 6.0)).abs() < 1e-12);
+        assert_eq!(Curve::constant(3.0).integral(1.0, 1.5), 1.5);
     }
 
     #[test]

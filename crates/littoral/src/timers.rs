@@ -9,18 +9,22 @@ pub enum Stage {
     Neighbours,
     Prepare,
     Forces,
+    Solve,
     Motion,
+    Solids,
     Exchange,
     Clock,
 }
 
 impl Stage {
-    pub const ALL: [Stage; 7] = [
+    pub const ALL: [Stage; 9] = [
         Stage::Timeline,
         Stage::Neighbours,
         Stage::Prepare,
         Stage::Forces,
+        Stage::Solve,
         Stage::Motion,
+        Stage::Solids,
         Stage::Exchange,
         Stage::Clock,
     ];
@@ -31,7 +35,9 @@ impl Stage {
             Stage::Neighbours => "neighbours",
             Stage::Prepare => "prepare",
             Stage::Forces => "forces",
+            Stage::Solve => "solve",
             Stage::Motion => "motion",
+            Stage::Solids => "solids",
             Stage::Exchange => "exchange",
             Stage::Clock => "clock",
         }

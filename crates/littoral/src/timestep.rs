@@ -17,12 +17,16 @@ pub enum Limit {
     Viscosity,
     /// The stiffest bond between particles is resolved.
     Stiffness,
+    /// The shortest capillary wave is resolved.
+    Capillary,
     /// Drag does not turn a velocity around.
     Drag,
+    /// A force field's changes are resolved.
+    Forcing,
 }
 
 impl Limit {
-    pub const ALL: [Limit; 8] = [
+    pub const ALL: [Limit; 10] = [
         Limit::Fixed,
         Limit::Maximum,
         Limit::Velocity,
@@ -30,7 +34,9 @@ impl Limit {
         Limit::Sound,
         Limit::Viscosity,
         Limit::Stiffness,
+        Limit::Capillary,
         Limit::Drag,
+        Limit::Forcing,
     ];
 
     pub fn name(self) -> &'static str {
@@ -42,7 +48,9 @@ impl Limit {
             Limit::Sound => "sound",
             Limit::Viscosity => "viscosity",
             Limit::Stiffness => "stiffness",
+            Limit::Capillary => "capillary",
             Limit::Drag => "drag",
+            Limit::Forcing => "forcing",
         }
     }
 }
@@ -69,8 +77,13 @@ impl Limits {
     /// The limits that come from motion itself: 0.4 ℓ/|v| and 0.25 √(ℓ/|a|) [Bayraktar2010, Eqs. 5.27, 5.26].
     pub fn offer_motion(&mut self, smoothing_length: f32, speed: f32, acceleration: f32) {
         self.offer(Limit::Velocity, 0.4 * smoothing_length / speed.max(f32::MIN_POSITIVE));
+        self.offer_acceleration(0.25, smoothing_length, acceleration);
+    }
+
+    /// A part of the time in which an acceleration from rest covers ℓ.
+    pub fn offer_acceleration(&mut self, part: f32, smoothing_length: f32, acceleration: f32) {
         let smallest = f32::MIN_POSITIVE;
-        self.offer(Limit::Acceleration, 0.25 * (smoothing_length / acceleration.max(smallest)).sqrt());
+        self.offer(Limit::Acceleration, part * (smoothing_length / acceleration.max(smallest)).sqrt());
     }
 }
 

@@ -1,16 +1,18 @@
-//! Box walls as boundary samples.
+//! Walls as boundary samples: those of the box.
 //!
 //! Each walled side is filled with layers of samples until they are as thick as the kernels' support, the
 //! first half a spacing behind the surface: the lattice of the fluid goes on in the wall, density is complete
 //! beside it, and the pressure that keeps fluid out starts where it should. A sample's volume is the volume
-//! it stands for, corrected where the box is not a whole number of spacings long.
+//! it stands for, corrected where the box is not a whole number of spacings long. Walls that push by contact have
+//! one layer, without volume.
 //!
-//! Samples are not particles: they are sorted once, and no law moves them.
+//! Samples are not particles: no law moves them. Those of the box, and of solids that stay, are sorted once.
+//! Samples of solids (`solids/samples.rs`) follow them in the same rows.
 
 use glam::{Vec3, Vec4};
 
 use crate::discretisation::Discretisation;
-use crate::scene::{Dimensions, Domain, Side};
+use crate::scene::{Dimensions, Domain, Side, WallModel};
 
 /// Boundary samples, in the rows that loops over neighbours load.
 #[derive(Clone, Default)]
@@ -21,12 +23,20 @@ pub struct Walls {
     pub motion: Vec<Vec4>,
     /// x, y, z: outward normal, towards the fluid, zero on edges and corners; w: depth behind the surface, m.
     pub face: Vec<Vec4>,
+    /// Which solid the sample belongs to: 0 is the box, k + 1 the scene's k-th solid.
+    pub owner: Vec<u32>,
     /// Support radius, m.
     pub support: Vec<f32>,
     /// Part of the sample's kernel that the fluid fills when it is at rest in front of it.
     pub share: Vec<f32>,
+    /// How firmly the sample holds the fluid that passes it: 1 for no slip, 0 for free slip.
+    pub hold: Vec<f32>,
     /// Samples that see enough of the fluid to press back on it.
     pub pressing: Vec<u32>,
+    /// Number of samples that never move; they come first.
+    pub fixed: usize,
+    /// As `motion`, with the velocity that the fluid before the sample is continued with; for SPH walls only.
+    pub flow: Vec<Vec4>,
 }
 
 impl Walls {
@@ -38,9 +48,18 @@ impl Walls {
         self.place.is_empty()
     }
 
+    /// Takes the volume of all samples away where walls push by contact alone (`behaviours/wall_contact.rs`): they then
+    /// count in no density and have no pressure.
+    pub fn apply(&mut self, model: WallModel) {
+        if model.is_contact() {
+            self.place.iter_mut().for_each(|place| place.w = 0.0);
+            self.pressing.clear();
+        }
+    }
+
     /// Memory, bytes.
     pub fn bytes(&self) -> usize {
-        self.len() * (3 * 16 + 4 + 4) + 4 * self.pressing.len()
+        self.len() * (3 * 16 + 4 * 4) + 4 * self.pressing.len() + 16 * self.flow.capacity()
     }
 }
 
@@ -77,6 +96,7 @@ pub fn sample(domain: &Domain, d: &Discretisation) -> Walls {
             }
         }
     }
+    walls.fixed = walls.len();
     walls
 }
 
@@ -99,6 +119,8 @@ impl Walls {
         let velocities = behind().map(|axis| domain.wall_velocity[axis][(sample[axis].side > 0) as usize]);
         let fastest = velocities.max_by(|a, b| length(a).total_cmp(&length(b))).unwrap_or([0.0; 3]);
         self.motion.push(Vec3::from_array(fastest.map(|v| v as f32)).extend(0.0));
+        self.owner.push(0);
+        self.hold.push(1.0 - d.slip);
         self.support.push(d.support);
     }
 }
@@ -139,7 +161,7 @@ fn places(domain: &Domain, d: &Discretisation, axis: usize) -> Vec<Place> {
         return vec![Place { at: 0.0, depth: 0.0, side: 0, length: 1.0 }];
     }
     let spacing = f64::from(d.spacing);
-    let layers = (f64::from(d.support) / spacing).ceil() as usize;
+    let layers = if d.walls.is_contact() { 1 } else { (f64::from(d.support) / spacing).ceil() as usize };
     let (min, max) = (domain.min[axis], domain.max[axis]);
     let mut places = Vec::new();
     let mut behind = |side: i32, surface: f64| {

@@ -1,16 +1,21 @@
 //! Everything that a step reads and writes.
 
-use glam::Vec4;
+use glam::{DVec3, Vec4};
 
 use crate::behaviour::{BehaviourUse, Value};
-use crate::behaviours::LimitState;
+use crate::behaviours::{LimitState, wall_contact};
 use crate::columns::*;
 use crate::discretisation::Discretisation;
+use crate::forces::Forces;
+use crate::interfaces::Interfaces;
 use crate::neighbourhood::{Neighbourhood, Periods};
 use crate::particles::Particles;
 use crate::resolve::Resolved;
-use crate::scene::{Domain, Scene, Side, Sink, Source, Time, automatic_sound_speed};
-use crate::sources::{self, Emitter};
+use crate::scene::{Body, Domain, Scene, Side, Solver, Source, Time, automatic_sound_speed};
+use crate::solids::{self, Rigid, SolidState, Wrench};
+use crate::solve::pressure::PressureSolve;
+use crate::solves::Solves;
+use crate::sources::{self, Drain, Emitter};
 use crate::timeline::Curve;
 use crate::timers::Timers;
 use crate::timestep::{Limit, Limits};
@@ -28,18 +33,32 @@ pub struct World {
     pub walls: Walls,
     pub neighbourhood: Neighbourhood,
     pub bodies: Vec<BodyState>,
+    /// Tensions between bodies that the scene names.
+    pub interfaces: Interfaces,
     /// Behaviours in use, with their properties now.
     pub behaviours: Vec<Resolved>,
+    /// Fields that push matter.
+    pub forces: Forces,
     pub emitters: Vec<Emitter>,
-    pub sinks: Vec<Sink>,
+    pub sinks: Vec<Drain>,
+    /// What is not made of particles, in the scene's order.
+    pub solids: Vec<SolidState>,
+    /// Moves the free ones; `None` where none is.
+    pub(crate) rigid: Option<Rigid>,
+    pub(crate) reaction_scratch: Vec<Wrench>,
     pub next_id: u32,
     /// Particles removed by sinks so far.
     pub drained: u64,
     /// Times a particle had got past a wall and was put back.
     pub caught: u64,
     pub timers: Timers,
+    /// How the solves of stage 6 went since the last frame.
+    pub solves: Solves,
     pub(crate) packed: Packed,
     pub(crate) wall_pressure: Vec<f32>,
+    pub(crate) wall_flow: Vec<Vec4>,
+    pub(crate) pressure_solve: PressureSolve,
+    pub(crate) solver: Solver,
     seed: u64,
 }
 
@@ -49,6 +68,8 @@ pub struct BodyState {
     pub rest_density_curve: Curve,
     /// ρ₀ now, kg/m³.
     pub rest_density: f32,
+    /// Its emitter pauses while there are so many.
+    pub maximum: Option<usize>,
 }
 
 /// Simulated time.
@@ -74,6 +95,8 @@ pub(crate) struct Packed {
     pub motion: Vec<Vec4>,
     /// Kernel sum that normalises the density, where that is asked for.
     pub unity: Vec<f32>,
+    /// Positions with V p, where pressures push solids.
+    pub pushing: Vec<Vec4>,
 }
 
 impl World {
@@ -92,34 +115,58 @@ impl World {
         particles.require(&DENSITY);
         particles.require(&PRESSURE);
 
+        let mut walls = walls::sample(&scene.domain, &d);
+        let solids = solids::place(scene, &d, &mut walls);
         let mut world = World {
             discretisation: d,
             domain: scene.domain,
             periods: periods(&scene.domain),
             clock: Clock::new(&scene.time),
             particles,
-            walls: walls::sample(&scene.domain, &d),
+            walls,
             neighbourhood: Neighbourhood::default(),
-            bodies: scene.bodies.iter().map(|body| BodyState::new(&body.name, &body.rest_density)).collect(),
+            bodies: scene.bodies.iter().map(BodyState::new).collect(),
+            interfaces: Interfaces::new(
+                scene.bodies.len(),
+                scene.interfaces.iter().map(|i| (i.between, i.tension)),
+            ),
             behaviours: Resolved::all(&behaviours_with_numbers(scene)),
+            forces: Forces::new(&scene.forces, periods(&scene.domain), scene.dimensions),
             emitters: Vec::new(),
-            sinks: scene.sinks.clone(),
+            sinks: scene.sinks.iter().map(Drain::new).collect(),
+            rigid: Rigid::new(scene, &solids, &d),
+            solids,
+            reaction_scratch: Vec::new(),
             next_id: 0,
             drained: 0,
             caught: 0,
             timers: Timers::default(),
+            solves: Solves::default(),
             packed: Packed::default(),
             wall_pressure: Vec::new(),
+            wall_flow: Vec::new(),
+            pressure_solve: PressureSolve::default(),
+            solver: scene.solver,
             seed: scene.seed,
         };
+        world.walls.apply(d.walls);
+        for now in &world.behaviours {
+            now.behaviour.require_columns(&mut world.particles);
+        }
         for (index, body) in scene.bodies.iter().enumerate() {
             match &body.source {
                 Source::Shape(shape) => {
-                    let born = sources::fill(shape, &d);
+                    let mut born = sources::fill(shape, &d);
+                    // Where there is a solid, there is no fluid.
+                    let clear = 0.45 * scene.sph.spacing;
+                    born.retain(|one| world.solids.iter().all(|solid| solid.distance(one.position) >= clear));
                     let jitter = body.jitter * scene.sph.spacing;
                     world.add(index as u32, &born, body.velocity.map(|v| v as f32).into(), jitter);
                 }
-                Source::Jet(jet) => world.emitters.push(Emitter::new(index as u32, jet, &d)),
+                source => {
+                    let up = -DVec3::from(scene.gravity).normalize_or(DVec3::NEG_Y);
+                    world.emitters.extend(Emitter::new(index as u32, source, up, scene.seed, &d));
+                }
             }
         }
         world.first_step();
@@ -132,7 +179,19 @@ impl World {
         let d = &self.discretisation;
         let jitter = (jitter, self.seed);
         let next_id = &mut self.next_id;
+        let start = self.particles.len();
         sources::add(&mut self.particles, born, body, velocity, rest_density, next_id, jitter, d);
+        for now in &self.behaviours {
+            let born = start..self.particles.len();
+            now.behaviour.born(now, body, self.clock.time, born, &mut self.particles);
+        }
+    }
+
+    /// Acceleration of a body by gravity alone, m/s².
+    pub(crate) fn weight_of(&self, body: u32, t: f64) -> Vec4 {
+        let gravity = self.behaviours.iter().find(|now| now.behaviour.schema().name == "gravity");
+        let weight = gravity.map_or([0.0; 3], |now| now.weighted_vector_of("acceleration", body as usize, t));
+        DVec3::from(weight).as_vec3().extend(0.0)
     }
 
     /// Chooses the time step from the state as it is: limits of motion, of every behaviour, of the scene.
@@ -144,12 +203,18 @@ impl World {
         }
         let length = self.discretisation.smoothing_length();
         let mut limits = Limits::new(f32::INFINITY);
-        limits.offer_motion(length, self.clock.speed, self.clock.acceleration);
+        limits.offer_motion(length, self.clock.speed.max(self.fastest_solid()), self.clock.acceleration);
+        if self.is_incompressible() {
+            // The pressure answers an acceleration a step late: above 0.2 a column of water caves in.
+            limits.offer_acceleration(0.1, length, self.clock.acceleration);
+        }
         let lightest = self.bodies.iter().map(|body| body.rest_density).fold(f32::INFINITY, f32::min);
         let state = LimitState { discretisation: &self.discretisation, lightest, speed: self.clock.speed };
+        wall_contact::offer_limit(&self.discretisation, &mut limits);
         for resolved in &self.behaviours {
             resolved.behaviour.limit(resolved, &state, &mut limits);
         }
+        self.forces.limit(self.clock.time, &self.particles, length, &mut limits);
         let step = f64::from(limits.step) * settings.caution;
         (self.clock.step, self.clock.binding) = if step > settings.maximum_step {
             (settings.maximum_step, Limit::Maximum)
@@ -178,6 +243,9 @@ impl World {
         }
         for resolved in &mut self.behaviours {
             resolved.evaluate(t, &self.particles);
+            if changed {
+                resolved.behaviour.weigh(resolved, &mut self.particles);
+            }
         }
     }
 
@@ -185,7 +253,7 @@ impl World {
     fn first_step(&mut self) {
         self.evaluate_timeline();
         let velocities = self.particles.get(&VELOCITY).iter();
-        let jets = self.emitters.iter().map(|e| e.jet.speed as f32);
+        let jets = self.emitters.iter().map(|emitter| emitter.top_speed() as f32);
         self.clock.speed = velocities.map(|v| v.length()).chain(jets).fold(0.0, f32::max);
         self.choose_step();
     }
@@ -195,12 +263,18 @@ impl World {
         self.behaviours.iter().any(|resolved| resolved.behaviour.has_pressure())
     }
 
+    /// Behaviours that work between kick and drift.
+    pub fn has_solve(&self) -> bool {
+        self.behaviours.iter().any(|resolved| resolved.behaviour.has_solve())
+    }
+
     /// Memory of the particles with their lists and rows, bytes.
     pub fn particle_bytes(&self) -> usize {
         // Sorting swaps columns with one spare of each width.
         let columns = self.particles.len() * (self.particles.bytes_per_particle() + 16 + 4);
         let rows = 16 * (self.packed.place.capacity() + self.packed.motion.capacity());
-        columns + rows + 4 * self.packed.unity.capacity() + self.neighbourhood.particle_bytes()
+        let solves = self.particles.workspace.bytes();
+        columns + rows + solves + 4 * self.packed.unity.capacity() + self.neighbourhood.particle_bytes()
     }
 
     /// Memory of the wall samples with their lists, bytes.
@@ -210,11 +284,12 @@ impl World {
 }
 
 impl BodyState {
-    fn new(name: &str, rest_density: &Curve) -> BodyState {
+    fn new(body: &Body) -> BodyState {
         BodyState {
-            name: name.to_owned(),
-            rest_density_curve: rest_density.clone(),
-            rest_density: rest_density.at(0.0) as f32,
+            name: body.name.clone(),
+            rest_density_curve: body.rest_density.clone(),
+            rest_density: body.rest_density.at(0.0) as f32,
+            maximum: body.maximum,
         }
     }
 }

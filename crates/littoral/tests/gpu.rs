@@ -40,6 +40,7 @@ fn dam(extra_sph: &str, time: &str) -> String {
         [[body]]
         name = 'water'
         material = 'water'
+        behaviours.tait = {{}}
         jitter = 0.2
         velocity = [0.5, -0.5, 0]
         shape.box = {{ min = [0, 0, 0], max = [0.16, 0.2, 0.16] }}
@@ -50,6 +51,7 @@ fn dam(extra_sph: &str, time: &str) -> String {
         [[body]]
         name = 'oil'
         material = 'olive-oil'
+        behaviours.tait = {{}}
         jitter = 0.2
         shape.box = {{ min = [0.16, 0, 0], max = [0.24, 0.2, 0.16] }}
         [body.behaviours.drag]
@@ -181,6 +183,7 @@ fn a_drop_in_the_open_agrees() {
         [[body]]
         name = 'drop'
         material = 'water'
+        behaviours.tait = {}
         velocity = [0, -3, 0]
         jitter = 0.2
         shape.sphere = { centre = [0, 1, 0], radius = 0.15 }";
@@ -339,6 +342,7 @@ fn what_cannot_run_yet_is_refused_with_a_remedy() {
         [[body]]
         name = 'jet'
         material = 'water'
+        behaviours.tait = {}
         emitter.jet = { at = [0.1, 0.4, 0.1], direction = [1, 0, 0], radius = 0.04, speed = 1, until = 1 }";
     assert!(refusal(jet).contains("run on the CPU"));
     let fading = plain.replace("surface_tension = 0.07", "surface_tension = 0.07\nweight = [[0, 1], [1, 0]]");

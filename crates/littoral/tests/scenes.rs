@@ -119,7 +119,7 @@ fn a_tiny_scene_has_good_defaults() {
     let body = &scene.bodies[0];
     assert_eq!(body.name, "body-1");
     assert_eq!(body.rest_density.as_constant(), Some(998.2));
-    assert_eq!(names(body), ["gravity", "tait", "viscosity"]);
+    assert_eq!(names(body), ["gravity", "incompressible", "viscosity"]);
     assert_eq!(number(body, "viscosity", "dynamic_viscosity").as_constant(), Some(1.0016e-3));
     assert_eq!(scene.hash.len(), 64);
 }
@@ -165,6 +165,7 @@ fn a_full_scene_reads_as_written() {
         [[body]]
         name = "jet"
         material = "water"
+        behaviours.tait = {}
         emitter.jet = { at = [3, 2, 0.5], direction = [0, -3, 4], radius = 0.1, speed = 2, from = 0.1 }
         [[sink]]
         shape.box = { min = [0, 0, 0], max = [4, 0.1, 1] }
@@ -259,10 +260,130 @@ fn looks_are_not_part_of_a_scenes_identity() {
 fn a_sheet_has_rows_and_columns() {
     let sheet = "shape.sheet = { corner = [0, 1, 0], along = [1, 0, 0], across = [0, 0, 0.5] }";
     let scene = load(&TINY.replace("shape.box = { min = [0, 0, 0], max = [1, 1, 1] }", sheet));
-    let Source::Shape(shape) = scene.bodies[0].source else { panic!("no shape") };
+    let Source::Shape(shape) = &scene.bodies[0].source else { panic!("no shape") };
     assert_eq!(shape.rows_and_columns(0.1), Some((6, 11)));
     let world = littoral::world::World::new(&scene);
     assert_eq!(world.particles.len(), 66);
+}
+
+/// A scene with a body of this shape, and files beside it.
+fn load_shape(shape: &str, folder: &Path) -> Result<Scene, Problems> {
+    let text = TINY.replace("shape.box = { min = [0, 0, 0], max = [1, 1, 1] }", shape);
+    let files = scene::Files::beside(Some(folder.to_owned()));
+    scene::load_with("test.toml", &text, &[], &files).map(|(scene, _)| scene)
+}
+
+fn filled(scene: &Scene) -> (usize, f64) {
+    let world = littoral::world::World::new(scene);
+    let volumes = world.particles.get(&littoral::columns::VOLUME).iter();
+    (world.particles.len(), volumes.map(|&volume| f64::from(volume)).sum())
+}
+
+/// An upright cylinder of triangles: 2 across, 1.6 high, standing at y = 0.2.
+fn cylinder_obj(lid: bool) -> String {
+    let segments = 48;
+    let mut text = "v 0 0.2 0\nv 0 1.8 0\n".to_owned();
+    for k in 0..segments {
+        let angle = std::f64::consts::TAU * f64::from(k) / f64::from(segments);
+        let (x, z) = (angle.cos(), angle.sin());
+        text += &format!("v {x} 0.2 {z}\nv {x} 1.8 {z}\n");
+    }
+    for k in 0..segments {
+        let (a, b) = (2 * k + 3, 2 * ((k + 1) % segments) + 3);
+        text += &format!("f {a} {} {} {b}\nf 1 {a} {b}\n", a + 1, b + 1);
+        if lid {
+            text += &format!("f 2 {} {}\n", b + 1, a + 1);
+        }
+    }
+    text
+}
+
+#[test]
+fn a_mesh_is_filled_level_and_its_file_is_part_of_the_scene() {
+    let folder = std::env::temp_dir().join(format!("littoral-mesh-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let shape = "shape.mesh = { file = \"can.obj\" }";
+    fs::write(folder.join("can.obj"), cylinder_obj(true)).unwrap();
+    let scene = load_shape(shape, &folder).unwrap_or_else(|problems| panic!("{}", problems.plain()));
+    let (count, volume) = filled(&scene);
+    let exact = 48.0 * 0.5 * (std::f64::consts::TAU / 48.0).sin() * 1.6;
+    assert!((volume / exact - 1.0).abs() < 0.02, "{count} particles of {volume} in {exact}");
+    // Sixteen level layers, half a spacing from floor and lid.
+    let world = littoral::world::World::new(&scene);
+    let heights = world.particles.get(&littoral::columns::POSITION).iter().map(|p| f64::from(p.y));
+    let layers: std::collections::BTreeSet<i64> = heights.map(|y| (y * 1e4).round() as i64).collect();
+    let level: std::collections::BTreeSet<i64> = (0..16).map(|k| 2500 + 1000 * k).collect();
+    assert_eq!(layers, level);
+
+    // The same text with another file is another scene.
+    fs::write(folder.join("can.obj"), cylinder_obj(true).replace("1.8", "1.7")).unwrap();
+    assert_ne!(load_shape(shape, &folder).unwrap().hash, scene.hash);
+    // A quarter of a turn leaves its size, half the scale an eighth of it.
+    let smaller = "shape.mesh = { file = \"can.obj\", scale = 0.5, rotate = { axis = [1, 0, 0], degrees = 90 }, at = [1, 2, 3] }";
+    let (_, turned) = filled(&load_shape(smaller, &folder).unwrap());
+    assert!((turned / (exact * 1.5 / 1.6 / 8.0) - 1.0).abs() < 0.05, "{turned}");
+
+    fs::write(folder.join("can.obj"), cylinder_obj(false)).unwrap();
+    let codes = |shape: &str| -> Vec<&'static str> {
+        load_shape(shape, &folder).unwrap_err().iter().map(|problem| problem.code).collect()
+    };
+    assert_eq!(codes(shape), ["open-shape"]);
+    assert!(
+        load_shape("shape.shell = { thickness = 0.2, of = { mesh = { file = \"can.obj\" } } }", &folder)
+            .is_ok()
+    );
+    fs::write(folder.join("can.obj"), "v 0 0 0\n").unwrap();
+    assert_eq!(codes(shape), ["bad-file"]);
+    fs::write(folder.join("hills.txt"), "0 1 0\n1 2 1\n0 1 x\n").unwrap();
+    let hills = "shape.heightfield = { min = [0, 0, 0], max = [1, 1, 1], file = \"hills.txt\" }";
+    assert_eq!(codes(hills), ["bad-file"]);
+    fs::write(folder.join("hills.txt"), "0 1 0\n1 2 1\n0 1 0\n").unwrap();
+    let (_, volume) = filled(&load_shape(hills, &folder).unwrap());
+    // Four slopes of mean height a half, on a floor a tenth below.
+    assert!((0.4..0.6).contains(&(volume - 0.1)), "{volume}");
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn trees_of_shapes_are_filled() {
+    let nowhere = Path::new("");
+    let volume = |shape: &str| {
+        let scene = load_shape(shape, nowhere).unwrap_or_else(|problems| panic!("{}", problems.plain()));
+        let Source::Shape(shape) = &scene.bodies[0].source else { panic!("no shape") };
+        let content = shape.content(Dimensions::Three, 0.1);
+        let (count, volume) = filled(&scene);
+        assert!((volume / content - 1.0).abs() < 0.06, "{count} particles of {volume} in {content}");
+        content
+    };
+    let ball = "{ sphere = { centre = [0, 0, 0], radius = 1 } }";
+    let rod = "{ cylinder = { from = [0, -2, 0], to = [0, 2, 0], radius = 0.5 } }";
+    let whole = volume(&format!("shape.union = {{ of = [{ball}, {rod}] }}"));
+    let common = volume(&format!("shape.intersection = {{ of = [{ball}, {rod}] }}"));
+    let bored = volume(&format!("shape.difference = {{ of = [{ball}, {rod}] }}"));
+    let pi = std::f64::consts::PI;
+    // A ball with a hole of half its radius: 4/3 π (R² − r²)^(3/2).
+    assert!((bored / (4.0 / 3.0 * pi * 0.75f64.powf(1.5)) - 1.0).abs() < 5e-3, "{bored}");
+    assert!((whole + common - 4.0 / 3.0 * pi - pi).abs() < 0.02, "{whole} {common}");
+    let filleted = volume(&format!("shape.union = {{ smooth = 0.3, of = [{ball}, {rod}] }}"));
+    assert!(filleted > whole, "{filleted} {whole}");
+}
+
+#[test]
+fn flat_trees_are_filled() {
+    let text = "dimensions = 2\n[sph]\nspacing = 0.02\n[[body]]\nmaterial = \"water\"\n\
+                shape.difference = { of = [{ box = { min = [0, 0], max = [1, 1] } }, \
+                { sphere = { centre = [0.5, 0.5], radius = 0.3 } }, \
+                { place = { at = [1, 1], rotate = { degrees = 45 }, of = { box = { min = [-0.1, -0.1], max = [0.1, 0.1] } } } }] }\n\
+                [[sink]]\nshape.union = { of = [{ box = { min = [2, 0], max = [3, 1] } }, { sphere = { centre = [2, 0], radius = 0.5 } }] }";
+    let scene = load(text);
+    let (_, area) = filled(&scene);
+    let exact = 1.0 - std::f64::consts::PI * 0.09 - 0.01;
+    assert!((area / exact - 1.0).abs() < 0.02, "{area} {exact}");
+    let inside = |x: f32, y: f32| {
+        let p = glam::Vec4::new(x, y, 0.0, 0.0);
+        littoral::sources::contains(&scene.sinks[0].shape, p, Dimensions::Two)
+    };
+    assert!(inside(2.5, 0.5) && inside(1.6, 0.0) && !inside(1.4, 0.5));
 }
 
 #[test]

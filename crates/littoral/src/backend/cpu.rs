@@ -4,28 +4,35 @@
 //! the same bits for any number of threads. What a pair needs is first packed into two rows of four
 //! ([`Rows`]), so that a neighbour costs two 16-byte loads.
 
-use glam::Vec4;
+use glam::{DVec3, Vec4};
 use rayon::prelude::*;
 
 use crate::kernels::Kernel;
 use crate::neighbourhood::{Neighbourhood, Periods};
-use crate::pair::{Own, Pair, PairLaw, WallPair};
+use crate::pair::{Own, Pair, PairLaw, Sum, WallPair};
 use crate::simd::*;
+use crate::solids::Wrench;
 use crate::walls::Walls;
 
 /// What loops read of particles and wall samples.
+#[derive(Clone, Copy)]
 pub struct Rows<'a> {
     /// x, y, z: position; w: volume.
     place: &'a [Vec4],
     /// x, y, z: velocity; w: pressure term.
     motion: &'a [Vec4],
     walls: &'a Walls,
+    /// As the walls' own, or in their place.
+    wall_motion: &'a [Vec4],
     lists: &'a Neighbourhood,
     periods: &'a Periods,
 }
 
 /// Particles in a piece of parallel work.
 const PIECE: usize = 1024;
+
+/// Beyond every kernel's reach, and small enough that its powers stay finite, m.
+const FAR: f32 = 1e6;
 
 impl<'a> Rows<'a> {
     /// # Panics
@@ -40,38 +47,87 @@ impl<'a> Rows<'a> {
         let (particles, samples) = lists.bounds();
         assert!(place.len() == particles && motion.len() == particles);
         assert!(walls.place.len() == samples && walls.motion.len() == samples && walls.face.len() == samples);
-        Rows { place, motion, walls, lists, periods }
+        assert!(walls.hold.len() == samples && walls.owner.len() == samples);
+        Rows { place, motion, walls, wall_motion: &walls.motion, lists, periods }
     }
 
-    /// Σ_j w_j W(x_i − x_j) over particles and walls, where w is the fourth entry of `place`.
-    pub fn kernel_sum(&self, kernel: &Kernel, out: &mut [f32]) {
+    /// The same rows with another velocity and fourth entry for each particle: a direction of search, say.
+    ///
+    /// # Panics
+    /// If there is not one row for each particle.
+    pub fn with_motion(&self, motion: &'a [Vec4]) -> Rows<'a> {
+        assert_eq!(motion.len(), self.place.len());
+        Rows { motion, ..*self }
+    }
+
+    /// The same rows with other velocities and pressure terms of the wall samples.
+    ///
+    /// # Panics
+    /// If there is not one row for each sample.
+    pub fn with_wall_motion(&self, wall_motion: &'a [Vec4]) -> Rows<'a> {
+        assert_eq!(wall_motion.len(), self.walls.len());
+        Rows { wall_motion, ..*self }
+    }
+
+    /// The same rows with another fourth entry of the positions in place of the volume; the positions must be the same.
+    ///
+    /// # Panics
+    /// If there is not one row for each particle.
+    pub fn with_place(&self, place: &'a [Vec4]) -> Rows<'a> {
+        assert_eq!(place.len(), self.place.len());
+        Rows { place, ..*self }
+    }
+
+    /// x, y, z: position; w: volume.
+    pub fn place(&self) -> &'a [Vec4] {
+        self.place
+    }
+
+    /// Sums over the neighbours of every particle, into its place of `out`.
+    pub fn sum<L: Sum>(&self, law: &L, out: &mut [L::Total]) {
+        self.each(law, out, |out, total| *out = total);
+    }
+
+    /// The same; `write` says what becomes of a total.
+    pub fn each<L: Sum, T: Send>(&self, law: &L, out: &mut [T], write: impl Fn(&mut T, L::Total) + Sync) {
         assert_eq!(out.len(), self.place.len());
         let level = Level::new();
         out.par_chunks_mut(PIECE).enumerate().for_each(|(piece, out)| {
             dispatch!(level, simd => {
                 for (k, out) in out.iter_mut().enumerate() {
-                    *out = self.kernel_sum_at(simd, kernel, piece * PIECE + k);
+                    write(out, self.sum_at(simd, law, piece * PIECE + k));
                 }
             });
         });
     }
 
     #[inline(always)]
-    fn kernel_sum_at<S: Simd>(&self, simd: S, kernel: &Kernel, i: usize) -> f32 {
-        let from = self.place[i];
-        let mut total = splat(simd, 0.0);
-        let sets = [(self.lists.particles(i), self.place), (self.lists.walls(i), &self.walls.place[..])];
-        for (list, place) in sets {
-            let mut tail = [0; LANES];
-            for b in 0..list.blocks() {
-                let (others, count) = list.block(b, &mut tail);
-                // SAFETY: `Rows::new` compared the lists' bounds with the rows.
-                let (at, weight) = unsafe { gather(simd, place, others) };
-                let (_, r) = self.separation(simd, from, at, count, kernel.support);
-                total += weight * kernel.w(r);
-            }
+    fn sum_at<S: Simd, L: Sum>(&self, simd: S, law: &L, i: usize) -> L::Total {
+        let (place, motion) = (self.place[i], self.motion[i]);
+        let own = Own { index: i, position: place, velocity: motion, pressure: motion.w, volume: place.w };
+        let mut partial = law.start(simd);
+        let mut tail = [0; LANES];
+        let list = self.lists.particles(i);
+        for b in 0..list.blocks() {
+            let (others, count) = list.block(b, &mut tail);
+            // SAFETY: `Rows::new` compared the lists' bounds with the rows.
+            let ((at, volume), (velocity, pressure)) =
+                unsafe { (gather(simd, self.place, others), gather(simd, self.motion, others)) };
+            let (x, r) = self.separation(simd, place, at, count);
+            law.add(&own, &Pair { simd, others, x, r, volume, velocity, pressure }, &mut partial);
         }
-        sum(total)
+        let list = self.lists.walls(i);
+        for b in 0..list.blocks() {
+            let (others, count) = list.block(b, &mut tail);
+            let wall = self.wall_pair(simd, place, others, count);
+            law.add_walls(&own, &wall, &mut partial);
+        }
+        law.finish(&own, partial)
+    }
+
+    /// Σ_j V_j W(x_i − x_j) over particles and walls.
+    pub fn kernel_sum(&self, kernel: &Kernel, out: &mut [f32]) {
+        self.sum(&KernelSum(kernel), out);
     }
 
     /// Σ_j w_j W for the k-th wall sample near particles, over those alone, and the particle nearest to it; `None`
@@ -88,7 +144,7 @@ impl<'a> Rows<'a> {
                 let (others, count) = list.block(b, &mut tail);
                 // SAFETY: `Rows::new` compared the lists' bounds with the rows.
                 let (at, weight) = unsafe { gather(simd, self.place, others) };
-                let (_, r) = self.separation(simd, from, at, count, kernel.support);
+                let (_, r) = self.separation(simd, from, at, count);
                 total += weight * kernel.w(r);
                 for (k, r) in r.to_array().into_iter().enumerate().take(count) {
                     if r < nearest.0 {
@@ -101,74 +157,130 @@ impl<'a> Rows<'a> {
         (nearest.0 < kernel.support).then_some((sum, nearest.1))
     }
 
-    /// Adds the forces of all laws, over mass, to `acceleration`.
-    pub fn add_forces<L: PairLaw>(&self, laws: &[L], mass: &[f32], support: f32, acceleration: &mut [Vec4]) {
-        assert_eq!(acceleration.len(), self.place.len());
+    /// Σ_j V_j v_j W / Σ_j V_j W for the k-th wall sample near particles; `None` if none is within reach.
+    pub fn velocity_at_wall(&self, kernel: &Kernel, k: usize) -> Option<Vec4> {
+        let from = self.walls.place[self.lists.near_walls()[k] as usize];
+        let list = self.lists.of_near_wall(k);
         let level = Level::new();
-        acceleration.par_chunks_mut(PIECE).enumerate().for_each(|(piece, out)| {
+        let (weight, [x, y, z]) = dispatch!(level, simd => {
+            let (mut weight, mut momentum) = (splat(simd, 0.0), Lanes3::zero(simd));
+            let mut tail = [0; LANES];
+            for b in 0..list.blocks() {
+                let (others, count) = list.block(b, &mut tail);
+                // SAFETY: `Rows::new` compared the lists' bounds with the rows.
+                let ((at, volume), (velocity, _)) =
+                    unsafe { (gather(simd, self.place, others), gather(simd, self.motion, others)) };
+                let (_, r) = self.separation(simd, from, at, count);
+                let w = volume * kernel.w(r);
+                weight += w;
+                momentum = momentum + velocity * w;
+            }
+            (sum(weight), momentum.sum())
+        });
+        (weight > 0.0).then(|| Vec4::new(x, y, z, 0.0) / weight)
+    }
+
+    /// Adds the forces of all laws, over mass, to `acceleration`.
+    pub fn add_forces<L: PairLaw>(&self, laws: &[L], mass: &[f32], acceleration: &mut [Vec4]) {
+        self.each(&Forces { laws, mass }, acceleration, |sum, force| *sum += force);
+    }
+
+    /// What the particles' forces on walls do to solids, by all laws: the opposite of each wall force, applied at the
+    /// sample, added to the wrench of the solid it belongs to. `centres` are those that torques are taken about, one
+    /// for each solid; `scratch` is kept from call to call.
+    ///
+    /// Chunks of particles add up their own, in f64, and are added in their order: the same bits for any number of
+    /// threads.
+    pub fn reactions<L: PairLaw>(
+        &self,
+        laws: &[L],
+        centres: &[DVec3],
+        scratch: &mut Vec<Wrench>,
+        out: &mut [Wrench],
+    ) {
+        assert_eq!(centres.len(), out.len());
+        if out.is_empty() || laws.is_empty() {
+            return;
+        }
+        let level = Level::new();
+        let count = self.place.len();
+        scratch.clear();
+        scratch.resize(count.div_ceil(PIECE) * out.len(), Wrench::default());
+        scratch.par_chunks_mut(out.len()).enumerate().for_each(|(piece, sums)| {
             dispatch!(level, simd => {
-                for (k, out) in out.iter_mut().enumerate() {
-                    let i = piece * PIECE + k;
-                    let own = Own {
-                        index: i,
-                        position: self.place[i],
-                        velocity: self.motion[i],
-                        pressure: self.motion[i].w,
-                        volume: self.place[i].w,
-                    };
-                    let [x, y, z] = self.force_on(simd, laws, &own, support);
-                    *out += Vec4::new(x, y, z, 0.0) / mass[i];
+                for i in piece * PIECE..((piece + 1) * PIECE).min(count) {
+                    self.add_reactions(simd, laws, centres, i, sums);
                 }
             });
         });
+        for sums in scratch.chunks(out.len()) {
+            for (total, sum) in out.iter_mut().zip(sums) {
+                *total += *sum;
+            }
+        }
     }
 
     #[inline(always)]
-    fn force_on<S: Simd, L: PairLaw>(&self, simd: S, laws: &[L], own: &Own, support: f32) -> [f32; 3] {
-        let mut total = Lanes3::zero(simd);
-        let mut tail = [0; LANES];
-        let list = self.lists.particles(own.index);
-        for b in 0..list.blocks() {
-            let (others, count) = list.block(b, &mut tail);
-            // SAFETY: `Rows::new` compared the lists' bounds with the rows.
-            let ((at, volume), (velocity, pressure)) =
-                unsafe { (gather(simd, self.place, others), gather(simd, self.motion, others)) };
-            let (x, r) = self.separation(simd, own.position, at, count, support);
-            let pair = Pair { simd, others, x, r, volume, velocity, pressure };
-            for law in laws {
-                total = total + law.force(own, &pair);
-            }
-        }
-        let list = self.lists.walls(own.index);
-        for b in 0..list.blocks() {
-            let (others, count) = list.block(b, &mut tail);
-            // SAFETY: as above.
-            let ((at, volume), (velocity, pressure), (normal, depth)) = unsafe {
-                (
-                    gather(simd, &self.walls.place, others),
-                    gather(simd, &self.walls.motion, others),
-                    gather(simd, &self.walls.face, others),
-                )
-            };
-            let (x, r) = self.separation(simd, own.position, at, count, support);
-            let wall = WallPair { simd, x, r, volume, velocity, pressure, normal, depth };
-            for law in laws {
-                total = total + law.wall_force(own, &wall);
-            }
-        }
-        total.sum()
-    }
-
-    /// x_i − x_j to the nearest image, and its length; lanes from `count` on are put out of reach.
-    #[inline(always)]
-    fn separation<S: Simd>(
+    fn add_reactions<S: Simd, L: PairLaw>(
         &self,
         simd: S,
-        from: Vec4,
-        at: Lanes3<S>,
+        laws: &[L],
+        centres: &[DVec3],
+        i: usize,
+        sums: &mut [Wrench],
+    ) {
+        let list = self.lists.walls(i);
+        let (place, motion) = (self.place[i], self.motion[i]);
+        let own = Own { index: i, position: place, velocity: motion, pressure: motion.w, volume: place.w };
+        let mut tail = [0; LANES];
+        for b in 0..list.blocks() {
+            let (others, count) = list.block(b, &mut tail);
+            // Most walls are the box's, which feels nothing.
+            if others[..count].iter().all(|&sample| self.walls.owner[sample as usize] == 0) {
+                continue;
+            }
+            let wall = self.wall_pair(simd, place, others, count);
+            let mut force = Lanes3::zero(simd);
+            for law in laws {
+                force = force + law.wall_force(&own, &wall);
+            }
+            let [x, y, z] = [force.x, force.y, force.z].map(Lanes::to_array);
+            for (k, &sample) in others[..count].iter().enumerate() {
+                let owner = self.walls.owner[sample as usize] as usize;
+                if owner > 0 {
+                    let force = -DVec3::new(f64::from(x[k]), f64::from(y[k]), f64::from(z[k]));
+                    let arm = self.walls.place[sample as usize].truncate().as_dvec3() - centres[owner - 1];
+                    sums[owner - 1] += Wrench { force, torque: arm.cross(force) };
+                }
+            }
+        }
+    }
+
+    /// Eight wall samples as a law sees them.
+    #[inline(always)]
+    fn wall_pair<'o, S: Simd>(
+        &'o self,
+        simd: S,
+        place: Vec4,
+        others: &'o [u32; LANES],
         count: usize,
-        support: f32,
-    ) -> (Lanes3<S>, Lanes<S>) {
+    ) -> WallPair<'o, S> {
+        // SAFETY: `Rows::new` compared the lists' bounds with the rows.
+        let ((at, volume), (velocity, pressure), (normal, depth)) = unsafe {
+            (
+                gather(simd, &self.walls.place, others),
+                gather(simd, self.wall_motion, others),
+                gather(simd, &self.walls.face, others),
+            )
+        };
+        let (x, r) = self.separation(simd, place, at, count);
+        let holds = &self.walls.hold;
+        WallPair { simd, others, x, r, volume, velocity, pressure, normal, depth, holds }
+    }
+
+    /// x_i − x_j to the nearest image, and its length; lanes from `count` on are put out of every kernel's reach.
+    #[inline(always)]
+    fn separation<S: Simd>(&self, simd: S, from: Vec4, at: Lanes3<S>, count: usize) -> (Lanes3<S>, Lanes<S>) {
         let mut x = Lanes3::splat(simd, from.truncate().into()) - at;
         if self.periods.any() {
             let wrap = |x: Lanes<S>, length: f32| {
@@ -179,8 +291,72 @@ impl<'a> Rows<'a> {
         }
         let r = x.dot(x).sqrt();
         if count < LANES {
-            return (x, first(simd, count).select(r, splat(simd, support)));
+            return (x, first(simd, count).select(r, splat(simd, FAR)));
         }
         (x, r)
+    }
+}
+
+/// Σ V W.
+struct KernelSum<'a>(&'a Kernel);
+
+impl Sum for KernelSum<'_> {
+    type Partial<S: Simd> = Lanes<S>;
+    type Total = f32;
+
+    #[inline(always)]
+    fn start<S: Simd>(&self, simd: S) -> Lanes<S> {
+        splat(simd, 0.0)
+    }
+
+    #[inline(always)]
+    fn add<S: Simd>(&self, _own: &Own, pair: &Pair<S>, partial: &mut Lanes<S>) {
+        *partial += pair.volume * pair.w(self.0);
+    }
+
+    #[inline(always)]
+    fn add_walls<S: Simd>(&self, _own: &Own, wall: &WallPair<S>, partial: &mut Lanes<S>) {
+        *partial += wall.volume * wall.w(self.0);
+    }
+
+    #[inline(always)]
+    fn finish<S: Simd>(&self, _own: &Own, partial: Lanes<S>) -> f32 {
+        sum(partial)
+    }
+}
+
+/// The forces of all laws, over mass.
+struct Forces<'a, L> {
+    laws: &'a [L],
+    mass: &'a [f32],
+}
+
+impl<L: PairLaw> Sum for Forces<'_, L> {
+    type Partial<S: Simd> = Lanes3<S>;
+    type Total = Vec4;
+
+    #[inline(always)]
+    fn start<S: Simd>(&self, simd: S) -> Lanes3<S> {
+        Lanes3::zero(simd)
+    }
+
+    #[inline(always)]
+    fn add<S: Simd>(&self, own: &Own, pair: &Pair<S>, partial: &mut Lanes3<S>) {
+        for law in self.laws {
+            *partial = *partial + law.force(own, pair);
+        }
+    }
+
+    #[inline(always)]
+    fn add_walls<S: Simd>(&self, own: &Own, wall: &WallPair<S>, partial: &mut Lanes3<S>) {
+        for law in self.laws {
+            *partial = *partial + law.wall_force(own, wall);
+        }
+    }
+
+    #[inline(always)]
+    fn finish<S: Simd>(&self, own: &Own, partial: Lanes3<S>) -> Vec4 {
+        let [x, y, z] = partial.sum();
+        Vec4::new(x, y, z, 0.0) / self.mass[own.index]
     }
 }

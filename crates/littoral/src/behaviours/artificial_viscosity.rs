@@ -112,8 +112,7 @@ impl<'a> Law<'a> {
     #[inline(always)]
     fn along<S: Simd>(
         &self,
-        x: Lanes3<S>,
-        r: Lanes<S>,
+        (x, r, gradient_over_r): (Lanes3<S>, Lanes<S>, Lanes<S>),
         velocity: Lanes3<S>,
         strength: Lanes<S>,
         approaching_only: Lanes<S>,
@@ -121,7 +120,7 @@ impl<'a> Law<'a> {
         let all = velocity.dot(x);
         let approaching = all.min(splat(r.token(), 0.0)) * 2.0;
         let closing = all + (approaching - all) * approaching_only;
-        x * (strength * self.factor * closing / (r * r + self.softening) * self.kernel.gradient_over_r(r))
+        x * (strength * self.factor * closing / (r * r + self.softening) * gradient_over_r)
     }
 }
 
@@ -136,13 +135,15 @@ impl PairLaw for Law<'_> {
             )
         };
         let velocity = Lanes3::splat(pair.simd, own.velocity.truncate().into()) - pair.velocity;
-        self.along(pair.x, pair.r, velocity, strength * pair.volume * own.volume, only)
+        let at = (pair.x, pair.r, pair.gradient_over_r(&self.kernel));
+        self.along(at, velocity, strength * pair.volume * own.volume, only)
     }
 
     #[inline(always)]
     fn wall_force<S: Simd>(&self, own: &Own, wall: &WallPair<S>) -> Lanes3<S> {
         let strength = wall.volume * (self.strength.at(own.index) * own.volume) * self.friction.grip(wall);
         let velocity = Lanes3::splat(wall.simd, own.velocity.truncate().into()) - wall.velocity;
-        self.along(wall.x, wall.r, velocity, strength, splat(wall.simd, self.approaching_only.at(own.index)))
+        let at = (wall.x, wall.r, wall.gradient_over_r(&self.kernel));
+        self.along(at, velocity, strength, splat(wall.simd, self.approaching_only.at(own.index)))
     }
 }

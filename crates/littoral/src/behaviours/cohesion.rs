@@ -79,7 +79,7 @@ impl<'a> Law<'a> {
 ///
 /// Bonds across a plane, n²|r_z| for each separation r, hold the energy −u(r); two surfaces share it. With
 /// u' = κV²rW and nV = 1, integrating by parts: σ = (π/8) κ ∫ r⁵W dr in 3-D, σ = (1/3) κ ∫ r⁴W dr in 2-D.
-fn strength_of_unit_tension(d: &Discretisation) -> f32 {
+pub fn strength_of_unit_tension(d: &Discretisation) -> f32 {
     let (power, factor) = match d.dimensions {
         Dimensions::Two => (4, 1.0 / 3.0),
         Dimensions::Three => (5, std::f64::consts::PI / 8.0),
@@ -98,6 +98,6 @@ impl PairLaw for Law<'_> {
     fn force<S: Simd>(&self, own: &Own, pair: &Pair<S>) -> Lanes3<S> {
         // SAFETY: the loop only offers valid rows.
         let tension = unsafe { self.tension.mean(pair.simd, own.index, pair.others) };
-        pair.x * (tension * pair.volume * (-own.volume * self.strength) * self.kernel.w(pair.r))
+        pair.x * (tension * pair.volume * (-own.volume * self.strength) * pair.w(&self.kernel))
     }
 }

@@ -1,12 +1,12 @@
 //! What must hold for every pair law: the value for two particles, momentum, and force = −gradient of energy.
 
-use glam::Vec4;
+use glam::{Vec3, Vec4};
 
-use super::{Law, artificial_viscosity, cohesion, pressure, viscosity};
+use super::{Law, adhesion, artificial_viscosity, cohesion, pressure, viscosity, wall_contact};
 use crate::discretisation::Discretisation;
-use crate::pair::{Own, Pair, PairLaw};
+use crate::pair::{Own, Pair, PairLaw, WallPair};
 use crate::resolve::Coefficient;
-use crate::scene;
+use crate::scene::{self, WallModel};
 use crate::simd::*;
 
 fn discretisation(dimensions: usize) -> Discretisation {
@@ -42,6 +42,29 @@ fn force(law: &Law, a: Row, b: Row) -> [f32; 3] {
             pressure: splat(simd, b.pressure),
         };
         let f = law.force(&own, &pair);
+        [f.x.to_array()[0], f.y.to_array()[0], f.z.to_array()[0]]
+    })
+}
+
+/// Force on `a` of a wall sample in the place of `b`, half a spacing below a surface across z.
+fn wall_force(law: &Law, a: Row, b: Row) -> [f32; 3] {
+    let own =
+        Own { index: 0, position: a.position, velocity: a.velocity, pressure: a.pressure, volume: a.volume };
+    dispatch!(Level::new(), simd => {
+        let x = Lanes3::splat(simd, (a.position - b.position).truncate().into());
+        let wall = WallPair {
+            simd,
+            others: &[0; LANES],
+            x,
+            r: x.dot(x).sqrt(),
+            volume: splat(simd, b.volume),
+            velocity: Lanes3::splat(simd, b.velocity.truncate().into()),
+            pressure: splat(simd, b.pressure),
+            normal: Lanes3::splat(simd, [0.0, 0.0, 1.0]),
+            depth: splat(simd, 0.05),
+            holds: &[1.0],
+        };
+        let f = law.wall_force(&own, &wall);
         [f.x.to_array()[0], f.y.to_array()[0], f.z.to_array()[0]]
     })
 }
@@ -163,5 +186,65 @@ fn viscosity_brings_velocities_together() {
         let f = force(law, a, b);
         let power = Vec4::new(f[0], f[1], f[2], 0.0).dot(a.velocity - b.velocity);
         assert!(if *name == "artificial, approaching" { power == 0.0 } else { power < 0.0 }, "{name}");
+    }
+}
+
+#[test]
+fn adhesion_pulls_with_the_work_that_is_asked_for() {
+    // As for cohesion, where parting two halves takes twice the tension.
+    for (dimensions, power, factor) in [(2, 3, 2.0 / 3.0), (3, 4, std::f64::consts::PI / 4.0)] {
+        let d = discretisation(dimensions);
+        let law = Law::Adhesion(adhesion::Law::new(Coefficient::Uniform(0.7), &d));
+        let n = 2000;
+        let step = f64::from(d.support) / f64::from(n);
+        let work: f64 = (0..n)
+            .map(|k| {
+                let r = step * (f64::from(k) + 0.5);
+                let (a, b) = rows(r as f32);
+                let f = Vec3::from_array(wall_force(&law, a, b));
+                let pull = -f.dot((a.position - b.position).truncate().normalize());
+                f64::from(pull / (a.volume * b.volume)) * r.powi(power) * step
+            })
+            .sum();
+        assert!((work * factor - 0.7).abs() < 0.7 * 2e-3, "{dimensions}-D: {}", work * factor);
+        let (a, b) = rows(0.1);
+        assert_eq!(force(&law, a, b), [0.0; 3], "particles are not concerned");
+    }
+}
+
+/// Lets a particle fall onto a plane of samples at the speed U that the wall is made for: how close it gets to the
+/// surface, in spacings, and with what part of its speed it comes back.
+fn bounce(dimensions: usize, walls: WallModel, aside: f32) -> (f32, f32) {
+    let d = Discretisation { walls, slip: 0.0, fastest_flow: 2.0, ..discretisation(dimensions) };
+    let law = Law::WallContact(wall_contact::Law::new(&d, &[0.5]).expect("a wall that pushes"));
+    let zero = Row { position: Vec4::ZERO, velocity: Vec4::ZERO, volume: 0.0, pressure: 0.0 };
+    let mut ball = Row { position: Vec4::new(aside, 0.0, 0.1, 0.0), velocity: Vec4::ZERO, ..zero };
+    ball.velocity.z = -2.0;
+    let (dt, reach) = (2e-5, if dimensions == 2 { 0 } else { 3 });
+    let mut closest = f32::INFINITY;
+    while ball.position.z < 0.11 {
+        let mut total = Vec3::ZERO;
+        for i in -3..=3 {
+            for j in -reach..=reach {
+                let at = Vec4::new(0.1 * i as f32, 0.1 * j as f32, -0.05, 0.0);
+                total += Vec3::from_array(wall_force(&law, ball, Row { position: at, ..zero }));
+            }
+        }
+        ball.velocity += (total / 0.5).extend(0.0) * dt;
+        ball.position += ball.velocity * dt;
+        closest = closest.min(ball.position.z / 0.1);
+    }
+    (closest, ball.velocity.z / 2.0)
+}
+
+#[test]
+fn walls_that_push_stop_the_fastest_flow_before_their_surface() {
+    for dimensions in [2, 3] {
+        for aside in [0.0, 0.02, 0.05] {
+            let (closest, back) = bounce(dimensions, WallModel::LennardJones, aside);
+            assert!(closest > -0.02 && back < 1.0, "{dimensions}-D: {closest}, {back}");
+            let (closest, back) = bounce(dimensions, WallModel::DiscreteElement, aside);
+            assert!((0.3..0.4).contains(&closest) && back < 0.4, "{dimensions}-D: {closest}, {back}");
+        }
     }
 }

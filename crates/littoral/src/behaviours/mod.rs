@@ -3,36 +3,54 @@
 //! A behaviour is a file here: its schema, its law, its tests. The step asks every behaviour in use, in the
 //! order of the registry, for its share of each stage ([`Behaviour`]); most have a share in one or two.
 
+pub mod adhesion;
 pub mod artificial_viscosity;
 pub mod cohesion;
+pub mod dispersion;
 pub mod drag;
 pub mod gas;
 pub mod gravity;
+pub mod implicit_viscosity;
+pub mod incompressible;
 #[cfg(test)]
 mod law_tests;
 pub mod pressure;
 pub mod tait;
+pub mod tension;
 pub mod viscosity;
+pub mod wall_contact;
+
+use std::ops::Range;
 
 use glam::Vec4;
 
+use crate::backend::cpu::Rows;
 use crate::backend::wgsl::Wgsl;
 use crate::behaviour::Schema;
 use crate::discretisation::Discretisation;
+use crate::interfaces::Interfaces;
 use crate::pair::{Own, Pair, PairLaw, WallPair};
 use crate::particles::Particles;
 use crate::resolve::Resolved;
+use crate::scene::Solver;
 use crate::simd::{Lanes3, Simd};
 use crate::timestep::Limits;
 
 /// Every behaviour a scene may name, in the order they are listed to a user.
 pub static REGISTRY: &[&dyn Behaviour] = &[
     &gravity::Gravity,
+    &incompressible::Incompressible,
     &tait::Tait,
     &gas::Gas,
     &viscosity::Viscosity,
     &artificial_viscosity::ArtificialViscosity,
+    &implicit_viscosity::ImplicitViscosity,
     &cohesion::Cohesion,
+    &adhesion::Adhesion,
+    &tension::curvature::CurvatureTension,
+    &tension::centroid::CentroidTension,
+    &tension::pairwise::PairwiseTension,
+    &dispersion::Dispersion,
     &drag::Drag,
 ];
 
@@ -42,6 +60,8 @@ pair_laws! {
     Viscosity(viscosity::Law<'a>),
     ArtificialViscosity(artificial_viscosity::Law<'a>),
     Cohesion(cohesion::Law<'a>),
+    Adhesion(adhesion::Law<'a>),
+    WallContact(wall_contact::Law<'a>),
 }
 
 /// What a behaviour contributes to the stages of a step.
@@ -58,11 +78,35 @@ pub trait Behaviour: Sync {
         false
     }
 
+    /// Adds the columns that the behaviour keeps for each particle.
+    fn require_columns(&self, _particles: &mut Particles) {}
+
+    /// Fills its columns for particles that have just been added to a body, at `time`, s.
+    fn born(&self, _now: &Resolved, _body: u32, _time: f64, _born: Range<usize>, _particles: &mut Particles) {
+    }
+
+    /// Adds to masses that have been set to rest density × volume.
+    fn weigh(&self, _now: &Resolved, _particles: &mut Particles) {}
+
+    /// Stage 3: fills columns of its own from the neighbourhood (normals, say), before any force is summed.
+    fn prepare(&self, _now: &Resolved, _around: &Around, _particles: &mut Particles) {}
+
     /// Stage 4: adds to the acceleration, m/s², particle by particle.
     fn accelerate(&self, _now: &Resolved, _particles: &Particles, _acceleration: &mut [Vec4]) {}
 
     /// Stage 4: the force between two particles.
     fn pair_law<'a>(&self, _now: &'a Resolved, _d: &Discretisation) -> Option<Law<'a>> {
+        None
+    }
+
+    /// Whether there is a [`Behaviour::solve`].
+    fn has_solve(&self) -> bool {
+        false
+    }
+
+    /// Stage 6, after velocities took the forces and before positions take the velocities: changes velocities, or
+    /// columns of its own, by more than a force could in one step. The rows hold velocities as they are now.
+    fn solve(&self, _now: &Resolved, _around: &Around, _particles: &mut Particles) -> Option<Solved> {
         None
     }
 
@@ -77,6 +121,28 @@ pub trait Behaviour: Sync {
 
 /// Pressure, Pa, that the law of particle i makes of a density over the rest density, and of that, kg/m³.
 pub type PressureLaw<'a> = Box<dyn Fn(usize, f32, f32) -> f32 + Sync + 'a>;
+
+/// Where a behaviour that works on whole columns stands.
+pub struct Around<'a> {
+    /// Sums over neighbours.
+    pub rows: Rows<'a>,
+    pub discretisation: &'a Discretisation,
+    /// Rest density of each body now, kg/m³.
+    pub rest_density: &'a [f32],
+    pub solver: &'a Solver,
+    /// Tensions between bodies that the scene names.
+    pub interfaces: &'a Interfaces,
+    /// s.
+    pub dt: f32,
+}
+
+/// How a solve went.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Solved {
+    pub iterations: u32,
+    /// What is left of the error, in the solver's own measure.
+    pub residual: f32,
+}
 
 /// What time-step limits are made of.
 pub struct LimitState<'a> {

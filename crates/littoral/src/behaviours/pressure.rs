@@ -57,12 +57,12 @@ impl PairLaw for Law {
     #[inline(always)]
     fn force<S: Simd>(&self, own: &Own, pair: &Pair<S>) -> Lanes3<S> {
         let strength = (pair.pressure + own.pressure) * pair.volume * -own.volume;
-        pair.x * (strength * self.kernel.gradient_over_r(pair.r))
+        pair.x * (strength * pair.gradient_over_r(&self.kernel))
     }
 
     #[inline(always)]
     fn wall_force<S: Simd>(&self, own: &Own, wall: &WallPair<S>) -> Lanes3<S> {
         let strength = (wall.pressure + own.pressure) * wall.volume * -own.volume;
-        wall.x * (strength * self.kernel.gradient_over_r(wall.r))
+        wall.x * (strength * wall.gradient_over_r(&self.kernel))
     }
 }

@@ -13,6 +13,7 @@ use crate::discretisation::Discretisation;
 use crate::kernels::{Kernel, lattice_sum};
 use crate::pair::{Own, Pair, PairLaw, WallPair};
 use crate::resolve::{Coefficient, Resolved};
+use crate::scene::WallModel;
 use crate::simd::*;
 use crate::timestep::{Limit, Limits};
 
@@ -102,14 +103,14 @@ impl PairLaw for Law<'_> {
         // SAFETY: the loop only offers valid rows.
         let strength = unsafe { self.strength.mean(pair.simd, own.index, pair.others) };
         let own_velocity = Lanes3::splat(pair.simd, own.velocity.truncate().into());
-        let scale = strength * pair.volume * (own.volume * self.correction) * self.kernel.laplacian(pair.r);
+        let scale = strength * pair.volume * (own.volume * self.correction) * pair.laplacian(&self.kernel);
         (pair.velocity - own_velocity) * scale
     }
 
     #[inline(always)]
     fn wall_force<S: Simd>(&self, own: &Own, wall: &WallPair<S>) -> Lanes3<S> {
         let strength = self.strength.at(own.index) * own.volume * self.correction;
-        let scale = wall.volume * self.kernel.laplacian(wall.r) * strength * self.friction.grip(wall);
+        let scale = wall.volume * wall.laplacian(&self.kernel) * strength * self.friction.grip(wall);
         (wall.velocity - Lanes3::splat(wall.simd, own.velocity.truncate().into())) * scale
     }
 }
@@ -120,24 +121,34 @@ impl PairLaw for Law<'_> {
 /// depth d_b, seen from a particle at height d_i, has velocity v_w − (d_b/d_i)(v_i − v_w), so that the straight
 /// line between the two passes v_w at the surface [Morris1997]. The difference of velocities is then
 /// 1 + d_b/d_i times that of the wall and the particle. The ratio is bounded for particles that touch the wall.
+/// SPH walls have velocities of their own (see `step.rs`).
 #[derive(Clone, Copy)]
 pub struct WallFriction {
-    hold: f32,
     closest: f32,
+    /// The velocity of samples is continued already.
+    interpolated: bool,
 }
 
 impl WallFriction {
     pub fn new(d: &Discretisation) -> WallFriction {
-        WallFriction { hold: 1.0 - d.slip, closest: 0.25 * d.spacing }
+        WallFriction { closest: 0.25 * d.spacing, interpolated: d.walls == WallModel::Sph }
+    }
+
+    /// For walls of given velocity, whatever the scene's walls are.
+    pub fn mirrored(d: &Discretisation) -> WallFriction {
+        WallFriction { interpolated: false, ..WallFriction::new(d) }
     }
 
     /// Factor of the velocity difference between wall and particle.
     #[inline(always)]
     pub fn grip<S: Simd>(&self, wall: &WallPair<S>) -> Lanes<S> {
+        if self.interpolated {
+            return splat(wall.simd, 1.0);
+        }
         let height = wall.x.dot(wall.normal) - wall.depth;
         let ratio = wall.depth / height.max(splat(wall.simd, self.closest));
         // On edges and corners there is no normal, the height is not known, and the wall's own velocity is used.
         let flat = wall.normal.dot(wall.normal);
-        (flat * ratio.min(splat(wall.simd, 4.0)) + 1.0) * self.hold
+        (flat * ratio.min(splat(wall.simd, 4.0)) + 1.0) * wall.hold()
     }
 }

@@ -1,13 +1,15 @@
 //! `[[body]]` and `[[sink]]`: where matter comes from, what it is made of and which laws it follows.
 
+use super::emitters::{self, times};
+use super::estimate::{flow_limit, friction_limit};
 use super::keys::{ROOT, Range};
 use super::problem::{Place, Problem};
 use super::read::Reader;
-use super::shapes::{cross, length};
+use super::read_shape::{self, Need};
 use super::suggest::did_you_mean;
 use super::tree::{Entry, Table, Value as Written};
-use super::values::{self, show};
-use super::{Body, Dimensions, Jet, Look, Shape, Sink, Source, looks};
+use super::values;
+use super::{Body, Interface, Look, Scene, Shape, Sink, Source, looks};
 use crate::behaviour::{BehaviourUse, Default, Kind, Property, Schema, Unit, Value};
 use crate::behaviours;
 use crate::materials::Material;
@@ -21,6 +23,10 @@ pub struct Draft {
     /// Its shape or emitter.
     pub source_at: Place,
     pub source: Option<Source>,
+    /// Most particles it may have.
+    pub maximum: Option<usize>,
+    /// Its viscosity is the material's: how it is computed is left to us.
+    pub free_viscosity: bool,
     pub body: Option<Body>,
 }
 
@@ -31,8 +37,8 @@ const PLAIN_DENSITY: f64 = 1000.0;
 pub const WEIGHT: Range = Range { unit: Unit::One, min: 0.0, max: 1.0 };
 
 /// Laws of which a body needs only one: writing one keeps the material from adding another.
-const PRESSURES: [&str; 2] = ["tait", "gas"];
-const VISCOSITIES: [&str; 2] = ["viscosity", "artificial-viscosity"];
+const PRESSURES: [&str; 3] = ["incompressible", "tait", "gas"];
+const VISCOSITIES: [&str; 3] = ["viscosity", "artificial-viscosity", "implicit-viscosity"];
 
 /// The name a body goes by: as written, or by its place in the file.
 pub fn name_of(table: &Table, index: usize) -> String {
@@ -44,7 +50,7 @@ pub fn name_of(table: &Table, index: usize) -> String {
 
 pub fn body(reader: &Reader<'_>, index: usize, end_of_run: Option<f64>) -> Draft {
     let name = reader.text("name").map_or_else(|| format!("body-{}", index + 1), str::to_owned);
-    check_name(reader, &name);
+    check_name(reader, &name, "body");
     let material = reader.material("material");
     let source = source(reader, end_of_run);
     let density = density(reader, material);
@@ -55,14 +61,22 @@ pub fn body(reader: &Reader<'_>, index: usize, end_of_run: Option<f64>) -> Draft
     let look = looks::look(reader, material, is_sheet);
     let source_key = if reader.entry("emitter").is_some() { "emitter" } else { "shape" };
     if let (Some(entry), true) = (reader.entry("velocity"), reader.entry("emitter").is_some()) {
-        let message = "a jet's velocity is its `speed` along its `direction`";
+        let message = "an emitter's velocity is its own: `speed`, along its direction";
+        reader.context.log.push(Problem::error("key-clash", &entry.key_at, message).label("leave this out"));
+    }
+    let maximum = reader.whole("maximum").map(|count| count as usize);
+    if let (Some(entry), true) = (reader.entry("maximum"), reader.entry("shape").is_some()) {
+        let message = "`maximum` is for emitters: a shape has all its particles at the start";
         reader.context.log.push(Problem::error("key-clash", &entry.key_at, message).label("leave this out"));
     }
     Draft {
         at: reader.entry("name").map_or_else(|| reader.at.clone(), |entry| entry.node.at.clone()),
         source_at: source_place(reader, source_key),
         source: source.clone(),
-        body: complete(name.clone(), source, density, velocity, jitter, behaviours, look),
+        maximum,
+        free_viscosity: material.is_some() && !has_written(reader, &VISCOSITIES),
+        body: complete(name.clone(), source, density, velocity, jitter, behaviours, look)
+            .map(|body| Body { maximum, ..body }),
         name,
     }
 }
@@ -82,6 +96,7 @@ fn complete(
         rest_density: rest_density?,
         velocity: velocity?,
         jitter: jitter?,
+        maximum: None,
         behaviours,
         look: look?,
     })
@@ -98,18 +113,19 @@ fn source_place(reader: &Reader<'_>, key: &str) -> Place {
     }
 }
 
-fn check_name(reader: &Reader<'_>, name: &str) {
+/// `noun` is what the name is of.
+pub fn check_name(reader: &Reader<'_>, name: &str, noun: &str) {
     let place = reader.place("name");
     let allowed = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
     if name.is_empty() || !name.chars().all(allowed) {
-        let message = format!("`{}` cannot be a body's name", name.escape_debug());
+        let message = format!("`{}` cannot be a {noun}'s name", name.escape_debug());
         reader.context.log.push(
             Problem::error("bad-name", &place, message)
                 .label("expected letters, digits, `-` and `_`")
                 .help("names are used in `--set NAME.BEHAVIOUR.PROPERTY=VALUE`"),
         );
     } else if ROOT.key(name).is_some() {
-        let message = format!("`{name}` cannot be a body's name: it is a section of the scene");
+        let message = format!("`{name}` cannot be a {noun}'s name: it is a section of the scene");
         reader.context.log.push(Problem::error("bad-name", &place, message).label("choose another name"));
     }
 }
@@ -133,11 +149,8 @@ fn density(reader: &Reader<'_>, material: Option<&Material>) -> Option<Curve> {
 fn source(reader: &Reader<'_>, end_of_run: Option<f64>) -> Option<Source> {
     let (shape, emitter) = (reader.entry("shape"), reader.entry("emitter"));
     match (shape, emitter) {
-        (Some(_), None) => shape_of(reader).map(Source::Shape),
-        (None, Some(_)) => {
-            let (_, jet) = reader.one_of("emitter")?;
-            read_jet(&jet, end_of_run).map(Source::Jet)
-        }
+        (Some(_), None) => read_shape::shape(reader, "shape", Need::Body).map(Source::Shape),
+        (None, Some(_)) => emitters::emitter(reader, end_of_run),
         (Some(_), Some(emitter)) => {
             let message = "a body has a `shape` or an `emitter`, not both";
             reader.context.log.push(
@@ -157,89 +170,17 @@ fn source(reader: &Reader<'_>, end_of_run: Option<f64>) -> Option<Source> {
     }
 }
 
-/// The region a `shape` key describes.
-fn shape_of(reader: &Reader<'_>) -> Option<Shape> {
-    let (kind, table) = reader.one_of("shape")?;
-    if kind == "sphere" {
-        let (centre, radius) = (table.vector("centre"), table.number("radius"));
-        return Some(Shape::Sphere { centre: centre?, radius: radius? });
-    }
-    if kind == "sheet" {
-        return sheet(&table);
-    }
-    let (min, max) = (table.vector("min"), table.vector("max"));
-    let (min, max) = (min?, max?);
-    let axes = ["x", "y", "z"];
-    if let Some(axis) = (0..table.context.dimensions.count()).find(|&axis| min[axis] >= max[axis]) {
-        let message = format!(
-            "the box is empty: along {}, `max` ({}) is not above `min` ({})",
-            axes[axis],
-            show(max[axis]),
-            show(min[axis])
-        );
-        table.context.log.push(Problem::error("empty-shape", &table.place("max"), message));
-        return None;
-    }
-    Some(Shape::Box { min, max })
+pub fn sink(reader: &Reader<'_>, end_of_run: Option<f64>) -> Option<Sink> {
+    let shape = read_shape::shape(reader, "shape", Need::Region);
+    let (from, until) = times(reader, "sink", end_of_run)?;
+    Some(Sink { shape: shape?, from, until })
 }
 
-fn sheet(table: &Reader<'_>) -> Option<Shape> {
-    let (corner, along, across) = (table.vector("corner"), table.vector("along"), table.vector("across"));
-    let log = table.context.log;
-    if table.context.dimensions == Dimensions::Two {
-        let problem = Problem::error("flat-world", &table.at, "a 2-D scene has no sheets");
-        log.push(problem.help("a box of one spacing's height is a row of particles"));
-        return None;
-    }
-    let (corner, along, across) = (corner?, along?, across?);
-    if length(cross(along, across)) <= 1e-6 * length(along) * length(across) {
-        let message = "`along` and `across` point the same way: the sheet is a line";
-        log.push(Problem::error("empty-shape", &table.place("across"), message));
-        return None;
-    }
-    Some(Shape::Sheet { corner, along, across })
-}
-
-fn read_jet(reader: &Reader<'_>, end_of_run: Option<f64>) -> Option<Jet> {
-    let log = reader.context.log;
-    let at = reader.vector("at");
-    let direction = reader.vector("direction");
-    let radius = reader.number("radius");
-    let speed = reader.number("speed");
-    let from = reader.number("from");
-    let until = match reader.entry("until") {
-        Some(_) => reader.number("until"),
-        None => Some(end_of_run.unwrap_or(f64::INFINITY)),
-    };
-    let norm = direction.map(length);
-    if norm == Some(0.0) {
-        let problem = Problem::error("zero-direction", &reader.place("direction"), "the jet points nowhere");
-        log.push(problem.label("expected a vector that is not 0"));
-        return None;
-    }
-    if let (Some(from), Some(until)) = (from, until)
-        && from >= until
-    {
-        let key = if reader.entry("until").is_some() { "until" } else { "from" };
-        let message = format!("the jet starts at {} s, when it has ended ({} s)", show(from), show(until));
-        log.push(Problem::error("out-of-range", &reader.place(key), message));
-        return None;
-    }
-    // Not the end of the run itself: a run that goes on beyond it must be like one that was longer at first.
-    let endless = reader.entry("until").is_none();
-    let (direction, norm) = (direction?, norm?);
-    Some(Jet {
-        at: at?,
-        direction: direction.map(|component| component / norm),
-        radius: radius?,
-        speed: speed?,
-        from: from?,
-        until: if endless { f64::INFINITY } else { until? },
-    })
-}
-
-pub fn sink(reader: &Reader<'_>) -> Option<Sink> {
-    shape_of(reader).map(|shape| Sink { shape })
+/// `[[interface]]`, with the names of all bodies.
+pub fn interface(reader: &Reader<'_>, names: &[&str]) -> Option<Interface> {
+    let tension = reader.number("tension");
+    let between = reader.two_bodies("between", names);
+    Some(Interface { between: between?, tension: tension? })
 }
 
 /// The laws a body follows: those written, those its material brings, and gravity.
@@ -253,7 +194,7 @@ fn behaviours(reader: &Reader<'_>, material: Option<&Material>, name: &str) -> V
         implied.push("gravity");
     }
     if material.is_some() && !has(&uses, &PRESSURES) {
-        implied.push("tait");
+        implied.push("incompressible");
     }
     if material.is_some() && !has(&uses, &VISCOSITIES) {
         implied.push("viscosity");
@@ -270,14 +211,45 @@ fn behaviours(reader: &Reader<'_>, material: Option<&Material>, name: &str) -> V
         reader.context.log.push(
             Problem::warning("no-pressure", &reader.at, message)
                 .label("neither a material nor a pressure behaviour: dust")
-                .help("add `material = \"water\"`, or [body.behaviours.tait]"),
+                .help("add `material = \"water\"`, or [body.behaviours.incompressible]"),
         );
     }
     // A law of no weight costs nothing.
     uses.retain(|one| one.weight.as_constant() != Some(0.0));
-    // The order of the registry, whatever the order of writing.
-    uses.sort_by_key(|one| behaviour_names().iter().position(|name| *name == one.schema.name));
+    in_order(&mut uses);
     uses
+}
+
+/// Whether a body's file names one of these behaviours.
+fn has_written(reader: &Reader<'_>, names: &[&str]) -> bool {
+    reader.entries("behaviours").iter().any(|entry| names.contains(&entry.key.as_str()))
+}
+
+/// An implicit step costs about as much as this many explicit ones.
+const COST_OF_IMPLICIT: f64 = 4.0;
+
+/// Gives thick liquids implicit viscosity: bodies that leave it to their material, where explicit friction would need
+/// steps more than four times shorter than sound and flow do. Who writes one or the other gets it.
+pub fn choose_viscosities(scene: &mut Scene, free: &[bool]) {
+    let Some(flow) = flow_limit(scene) else { return };
+    let longest = flow.step.min(scene.time.maximum_step);
+    let is_thick = |body: &Body| {
+        friction_limit(scene, body).is_some_and(|limit| COST_OF_IMPLICIT * limit.step < longest)
+    };
+    let thick: Vec<bool> =
+        scene.bodies.iter().zip(free).map(|(body, free)| *free && is_thick(body)).collect();
+    for (body, _) in scene.bodies.iter_mut().zip(thick).filter(|(_, thick)| *thick) {
+        for used in body.behaviours.iter_mut().filter(|used| used.schema.name == "viscosity") {
+            // The two have the same property.
+            used.schema = &behaviours::implicit_viscosity::SCHEMA;
+        }
+        in_order(&mut body.behaviours);
+    }
+}
+
+/// The order of the registry, whatever the order of writing.
+fn in_order(uses: &mut [BehaviourUse]) {
+    uses.sort_by_key(|one| behaviour_names().iter().position(|name| *name == one.schema.name));
 }
 
 /// Names of all behaviours, in the registry's order.

@@ -1,11 +1,14 @@
 //! Checks that need more than one key: bodies against the box, against each other and against the resolution.
 
 use super::bodies::Draft;
-use super::estimate::{particle_count, step_limit, wall_sample_count};
+use super::estimate::{at_most, particle_count, step_limit, wall_sample_count};
 use super::problem::{Place, Problem};
 use super::sections::side_name;
 use super::values::{Log, show, show_rounded};
-use super::{Dimensions, Domain, Jet, Scene, Shape, Side, Source, Sph, Time};
+use super::{Dimensions, Domain, IntegratorName, Opening, Scene, Shape, Side, Source, Sph, Time, WallModel};
+use crate::behaviour::Value;
+use crate::behaviours::REGISTRY;
+use crate::timeline::Curve;
 
 /// More particles than this are a slip of the keyboard: 2·10⁸ take more than 20 GB.
 const MAX_PARTICLES: f64 = 2e8;
@@ -21,6 +24,29 @@ const MAX_SPACINGS_FROM_ORIGIN: f64 = 65_536.0;
 
 /// Bodies may reach so far into a wall or into each other, in spacings: the rounding of a decimal fraction.
 const SKIN: f64 = 1e-3;
+
+/// Solute that weighs more in one body than in another would gain mass on its way.
+pub fn density_gains(drafts: &[Draft], log: &Log) {
+    let gain = |draft: &Draft| {
+        let body = draft.body.as_ref()?;
+        let dispersion = body.behaviours.iter().find(|one| one.schema.name == "dispersion")?;
+        match dispersion.value("density_gain") {
+            Value::Number(curve) => Some((draft.at.clone(), curve.clone())),
+            _ => None,
+        }
+    };
+    let gains: Vec<(Place, Curve)> = drafts.iter().filter_map(gain).collect();
+    for (at, gain) in &gains {
+        if gain.as_constant().is_none() || *gain != gains[0].1 {
+            let message = "the `density_gain` of `dispersion` is not the same number for all bodies";
+            log.push(
+                Problem::error("density-gain", at, message)
+                    .label("differs here")
+                    .help("solute keeps its mass on its way from body to body: give them all the same"),
+            );
+        }
+    }
+}
 
 pub fn duplicate_names(drafts: &[Draft], log: &Log) {
     for (index, draft) in drafts.iter().enumerate() {
@@ -75,6 +101,63 @@ pub fn time_step(scene: &Scene, step_at: &Place, minimum_at: &Place, log: &Log) 
     }
 }
 
+/// Velocity Verlet moves particles before their forces are known: there is no place for a solve.
+pub fn integrator(scene: &Scene, at: &Place, log: &Log) {
+    if scene.time.integrator != IntegratorName::VelocityVerlet {
+        return;
+    }
+    let used = scene.bodies.iter().flat_map(|body| &body.behaviours).map(|used| used.schema.name);
+    let solves = |name: &&str| {
+        REGISTRY.iter().any(|behaviour| behaviour.schema().name == *name && behaviour.has_solve())
+    };
+    if let Some(name) = used.into_iter().find(solves) {
+        let message = format!("`{name}` does not go with `velocity-verlet`");
+        log.push(Problem::error("key-clash", at, message).label("moves particles before the solve").help(
+            "use `integrator = \"symplectic-euler\"`, the default, or an explicit law such as `viscosity`",
+        ));
+    }
+}
+
+/// A solve for the pressure holds all fluids of a world, or none.
+pub fn one_pressure(drafts: &[Draft], log: &Log) {
+    let with = |name: &'static str| {
+        let uses = move |draft: &&Draft| {
+            let body = draft.body.as_ref();
+            body.is_some_and(|body| body.behaviours.iter().any(|used| used.schema.name == name))
+        };
+        drafts.iter().find(uses)
+    };
+    let (Some(solved), Some(other)) = (with("incompressible"), with("tait").or(with("gas"))) else { return };
+    let message = format!("`{}` is incompressible and `{}` is not", solved.name, other.name);
+    log.push(
+        Problem::error("key-clash", &other.at, message)
+            .label("its pressure follows from its density")
+            .also(&solved.at, "its pressure is solved for")
+            .help(
+                "give all fluids `incompressible` (what a material brings), or all of them `tait` or `gas`",
+            ),
+    );
+}
+
+/// Fluid clings to samples that stand for a volume.
+pub fn adhesion(drafts: &[Draft], walls: WallModel, log: &Log) {
+    if !walls.is_contact() {
+        return;
+    }
+    let clings = |draft: &&Draft| {
+        let body = draft.body.as_ref();
+        body.is_some_and(|body| body.behaviours.iter().any(|used| used.schema.name == "adhesion"))
+    };
+    for draft in drafts.iter().filter(clings) {
+        let message = format!("`{}` cannot cling to walls that only push", draft.name);
+        log.push(
+            Problem::error("key-clash", &draft.at, message)
+                .label("has `adhesion`")
+                .help("use `walls = \"samples\"` or \"sph\" in [world], or leave `adhesion` out"),
+        );
+    }
+}
+
 /// Checks of geometry, all against the same resolution.
 pub struct Geometry<'a> {
     pub sph: &'a Sph,
@@ -115,17 +198,15 @@ impl Geometry<'_> {
     /// Bodies hold a particle, and lie in the box.
     pub fn placement(&self, drafts: &[Draft], domain: &Domain) {
         for draft in drafts {
-            let bounds = match &draft.source {
-                Some(Source::Shape(shape)) => {
-                    self.holds_a_particle(draft, shape);
-                    shape.bounds(self.dimensions)
-                }
-                Some(Source::Jet(jet)) => {
-                    self.is_wide_enough(draft, jet);
-                    nozzle_bounds(jet)
-                }
-                None => continue,
-            };
+            let Some(source) = &draft.source else { continue };
+            match source {
+                Source::Shape(shape) => self.holds_a_particle(draft, shape),
+                Source::Fill(fill) => self.holds_a_particle(draft, &fill.shape),
+                Source::Jet(jet) => self.is_wide_enough(draft, &jet.opening),
+                Source::Rain(rain) => self.is_wide_enough(draft, &rain.opening),
+                Source::Surface(one) => self.holds_a_particle(draft, &one.shape),
+            }
+            let bounds = source.bounds(self.dimensions);
             self.is_inside(draft, bounds, domain);
             self.is_near_the_origin(draft, bounds);
         }
@@ -143,13 +224,21 @@ impl Geometry<'_> {
         }
     }
 
-    fn is_wide_enough(&self, draft: &Draft, jet: &Jet) {
+    fn is_wide_enough(&self, draft: &Draft, opening: &Opening) {
         let least = 0.5 * self.sph.spacing;
-        if jet.radius < least * (1.0 - 1e-9) {
+        let [half_width, half_height] = opening.half_size();
+        let narrow =
+            if self.dimensions == Dimensions::Two { half_width } else { half_width.min(half_height) };
+        // A rectangle is given by whole lengths, a disc by half of one.
+        let (name, size, least) = match opening {
+            Opening::Round { .. } => ("radius", narrow, least),
+            Opening::Rectangle { .. } => ("width and height", 2.0 * narrow, least),
+        };
+        if size < least * (1.0 - 1e-9) {
             let message = format!("the nozzle of `{}` is narrower than a particle", draft.name);
             self.log.push(
                 Problem::error("empty-shape", &draft.source_at, message)
-                    .label(format!("expected a radius of at least {} m", show_rounded(least)))
+                    .label(format!("expected a {name} of at least {} m", show_rounded(least)))
                     .help("half a spacing; widen the nozzle or use a finer spacing"),
             );
         }
@@ -186,15 +275,17 @@ impl Geometry<'_> {
 
     /// No two bodies share space. Each body is reported once, with the first it meets.
     pub fn overlaps(&self, drafts: &[Draft]) {
-        let shape_of = |draft: &Draft| match draft.source {
-            Some(Source::Shape(shape)) => Some(shape),
-            _ => None,
-        };
+        fn shape_of(draft: &Draft) -> Option<&Shape> {
+            match &draft.source {
+                Some(Source::Shape(shape)) => Some(shape),
+                _ => None,
+            }
+        }
         for (index, draft) in drafts.iter().enumerate() {
             let Some(shape) = shape_of(draft) else { continue };
             let meets = |other: &&Draft| {
                 let skin = SKIN * self.sph.spacing;
-                shape_of(other).is_some_and(|other| shape.overlaps(&other, self.dimensions, skin))
+                shape_of(other).is_some_and(|other| shape.overlaps(other, self.dimensions, skin))
             };
             if let Some(other) = drafts[..index].iter().find(meets) {
                 let message = format!("`{}` overlaps `{}`", draft.name, other.name);
@@ -209,8 +300,11 @@ impl Geometry<'_> {
     }
 
     pub fn particle_total(&self, drafts: &[Draft], end_of_run: f64, at: &Place) {
-        let count = |source| particle_count(source, self.sph, self.dimensions, end_of_run);
-        let total: f64 = drafts.iter().filter_map(|draft| draft.source.as_ref()).map(count).sum();
+        let count = |draft: &Draft| {
+            let source = draft.source.as_ref()?;
+            Some(at_most(particle_count(source, self.sph, self.dimensions, end_of_run), draft.maximum))
+        };
+        let total: f64 = drafts.iter().filter_map(count).sum();
         if total > MAX_PARTICLES {
             let axes = self.dimensions.count() as f64;
             let coarser = 1.01 * self.sph.spacing * (total / MAX_PARTICLES).powf(1.0 / axes);
@@ -223,14 +317,4 @@ impl Geometry<'_> {
             );
         }
     }
-}
-
-/// Box around a disc across the flow.
-fn nozzle_bounds(jet: &Jet) -> ([f64; 3], [f64; 3]) {
-    let reach: [f64; 3] =
-        std::array::from_fn(|axis| jet.radius * (1.0 - jet.direction[axis].powi(2)).max(0.0).sqrt());
-    (
-        std::array::from_fn(|axis| jet.at[axis] - reach[axis]),
-        std::array::from_fn(|axis| jet.at[axis] + reach[axis]),
-    )
 }

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::keys::{Fallback, Key, ROOT, Range, SIDES, Section, Want};
+use super::keys::{EMITTER, Fallback, Key, ROOT, Range, SHAPE, SIDES, Section, Want};
 use super::values::show_range;
 use super::{DRIVER_COLUMNS, units};
 use crate::behaviour::{Default, Default3, Kind, Property, Schema, Unit};
@@ -18,6 +18,8 @@ pub fn json_schema() -> Value {
     let mut schema = section(&ROOT);
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("littoral scene");
+    // Shapes are made of shapes: what can hold itself has a name.
+    schema["$defs"] = json!({ SHAPE.name: choice(&SHAPE), EMITTER.name: choice(&EMITTER) });
     schema
 }
 
@@ -39,9 +41,11 @@ fn described(key: &Key) -> Value {
     let mut schema = wanted(&key.want);
     let unit = match &key.want {
         Want::Number(range) | Want::Curve(range) => Some(range.unit),
-        Want::Vector(unit) | Want::Spatial(unit) | Want::Motion(unit) | Want::SideVectors(unit) => {
-            Some(*unit)
-        }
+        Want::Vector(unit)
+        | Want::Spatial(unit)
+        | Want::Motion(unit)
+        | Want::Path(unit)
+        | Want::SideVectors(unit) => Some(*unit),
         _ => None,
     };
     let default = match key.fallback {
@@ -74,7 +78,8 @@ fn wanted(want: &Want) -> Value {
         Want::Number(range) => number(range),
         Want::Curve(range) => curve(range),
         Want::Vector(unit) | Want::Spatial(unit) => vector(*unit),
-        Want::Motion(unit) => motion(*unit),
+        Want::Motion(unit) | Want::Path(unit) => motion(*unit),
+        Want::Texts(_) => json!({ "type": "array", "items": { "type": "string" } }),
         Want::Colour => json!({ "anyOf": [
             { "type": "string", "pattern": "^#[0-9a-fA-F]{6}$" },
             { "type": "array", "items": { "type": "number", "minimum": 0, "maximum": 1 }, "minItems": 3, "maxItems": 3 },
@@ -87,16 +92,19 @@ fn wanted(want: &Want) -> Value {
         Want::Word(options) => json!({ "enum": options }),
         Want::Words(options) => json!({ "type": "array", "items": { "enum": options } }),
         Want::Material => json!({ "enum": materials::names() }),
+        Want::TwoBodies => {
+            json!({ "type": "array", "items": { "type": "string" }, "minItems": 2, "maxItems": 2 })
+        }
         Want::SideVectors(unit) => {
             let sides: Map<String, Value> =
                 SIDES.iter().map(|side| ((*side).to_owned(), vector(*unit))).collect();
             json!({ "type": "object", "properties": sides, "additionalProperties": false })
         }
         Want::Table(below) => section(below),
-        Want::OneOf(below) => {
-            let mut schema = section(below);
-            (schema["minProperties"], schema["maxProperties"]) = (json!(1), json!(1));
-            schema
+        Want::OneOf(below) => json!({ "$ref": format!("#/$defs/{}", below.name) }),
+        Want::ManyOf(below) => {
+            let item = json!({ "$ref": format!("#/$defs/{}", below.name) });
+            json!({ "type": "array", "items": item, "minItems": 1 })
         }
         Want::Tables(below) => json!({ "type": "array", "items": section(below) }),
         Want::Behaviours => {
@@ -106,6 +114,13 @@ fn wanted(want: &Want) -> Value {
             json!({ "type": "object", "properties": tables, "additionalProperties": false })
         }
     }
+}
+
+/// A table that holds exactly one of its keys.
+fn choice(below: &Section) -> Value {
+    let mut schema = section(below);
+    (schema["minProperties"], schema["maxProperties"]) = (json!(1), json!(1));
+    schema
 }
 
 /// A number in SI, or a text with a unit.

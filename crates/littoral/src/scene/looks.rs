@@ -62,7 +62,11 @@ pub fn picture(root: &Reader<'_>, simulated: Option<f64>) -> Option<Picture> {
 }
 
 /// A key that may be left out: `Some(None)` then, `None` where it is there and wrong.
-fn optional<T>(reader: &Reader<'_>, key: &str, read: impl Fn(&Reader<'_>) -> Option<T>) -> Option<Option<T>> {
+pub fn optional<T>(
+    reader: &Reader<'_>,
+    key: &str,
+    read: impl Fn(&Reader<'_>) -> Option<T>,
+) -> Option<Option<T>> {
     match reader.entry(key) {
         Some(_) => read(reader).map(Some),
         None => Some(None),

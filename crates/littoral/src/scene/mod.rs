@@ -5,7 +5,10 @@
 
 mod bodies;
 mod check;
+mod emitters;
 mod estimate;
+mod files;
+mod forces;
 mod json_schema;
 pub mod keys;
 mod looks;
@@ -14,8 +17,10 @@ mod overrides;
 mod picture;
 mod problem;
 mod read;
+mod read_shape;
 mod sections;
 mod shapes;
+mod solids;
 mod suggest;
 mod tree;
 mod units;
@@ -26,42 +31,60 @@ use std::sync::Arc;
 use miette::NamedSource;
 use sha2::{Digest, Sha256};
 
+pub use emitters::{Fill, Jet, Opening, Profile, Rain, SurfaceSource};
 pub use estimate::{
-    StepLimit, automatic_sound_speed, fastest_flow, particle_count, sound_speed, step_limit,
-    wall_sample_count,
+    StepLimit, at_most, automatic_sound_speed, fastest_flow, particle_count, solid_sample_count, sound_speed,
+    step_limit, wall_sample_count,
 };
+pub use files::Files;
+pub use forces::{Falloff, Force, ForceKind};
 pub use json_schema::json_schema;
 pub use markdown::key_tables;
 pub use picture::{Camera, Colour, Container, Draw, Finish, Ground, Lamp, Look, Picture, Sky, Sun};
 pub use problem::{Place, Problem, Problems, Severity};
+pub use solids::{Free, Joint, JointKind, Mobility, Script, Shake, Solid, Weight};
 pub use suggest::nearest as nearest_name;
 
 use crate::behaviour::BehaviourUse;
+use crate::geometry::{Mesh, Tree};
 use crate::timeline::Curve;
+use files::Shelf;
 use read::{Context, Reader};
 use tree::{Node, Value};
 use values::Log;
 
 /// Scalar columns a curve may run over, besides `time`.
-pub const DRIVER_COLUMNS: &[&str] = &["density", "pressure", "speed", "x", "y", "z"];
+pub const DRIVER_COLUMNS: &[&str] = &["density", "pressure", "speed", "concentration", "x", "y", "z"];
 
 /// Reads and checks a scene.
 ///
 /// `name` is the file's name as shown to a user, `overrides` are `--set` texts such as `time.until=2`. All
-/// problems are found at once; a scene that loads may still come with warnings.
+/// problems are found at once; a scene that loads may still come with warnings. Files that the scene names are those
+/// of the gallery: [`load_with`] finds others.
 pub fn load(name: &str, text: &str, overrides: &[String]) -> Result<(Scene, Vec<Problem>), Problems> {
+    load_with(name, text, overrides, &Files::embedded())
+}
+
+/// [`load`], with a place to find files that the scene names: meshes and terrain.
+pub fn load_with(
+    name: &str,
+    text: &str,
+    overrides: &[String],
+    files: &Files,
+) -> Result<(Scene, Vec<Problem>), Problems> {
     let source = Arc::new(NamedSource::new(name, text.to_owned()));
     let mut root = tree::parse(&source).map_err(|syntax| Problems::new(name, syntax))?;
     let log = Log::default();
     overrides::apply(&mut root, overrides, &log);
     let start = Place { source, span: 0..0 };
-    let scene = read_scene(&root, name, &start, &log);
+    let shelf = Shelf::new(files);
+    let scene = read_scene(&root, name, &start, &log, &shelf);
 
     let mut problems = log.into_list();
     problems.sort_by_key(Problem::reading_order);
     let sound = problems.iter().all(|problem| problem.severity == Severity::Warning);
     match scene {
-        Some(scene) if sound => Ok((Scene { hash: hash(&root), ..scene }, problems)),
+        Some(scene) if sound => Ok((Scene { hash: hash(&root, &shelf), ..scene }, problems)),
         _ => {
             if sound {
                 // A gap in the checks: better an unhelpful error than a wrong scene.
@@ -72,10 +95,10 @@ pub fn load(name: &str, text: &str, overrides: &[String]) -> Result<(Scene, Vec<
     }
 }
 
-fn read_scene(root: &Node, name: &str, start: &Place, log: &Log) -> Option<Scene> {
+fn read_scene(root: &Node, name: &str, start: &Place, log: &Log, files: &Shelf<'_>) -> Option<Scene> {
     let Value::Table(table) = &root.value else { return None };
-    let dimensions = dimensions_of(table, start);
-    let context = Context { log, dimensions };
+    let dimensions = dimensions_of(table, start, files);
+    let context = Context { log, dimensions, files };
     let root = Reader::new(&keys::ROOT, Some(table), start.clone(), context);
     let title = root.text("title").map_or_else(|| file_stem(name), str::to_owned);
     let dimensions_read = root.whole("dimensions");
@@ -84,6 +107,7 @@ fn read_scene(root: &Node, name: &str, start: &Place, log: &Log) -> Option<Scene
     let world = world_reader.as_ref().map(sections::world);
     let sph_reader = root.table("sph");
     let sph = sph_reader.as_ref().and_then(sections::sph);
+    let solver = root.table("solver").as_ref().and_then(sections::solver);
     let time_reader = root.table("time");
     let time = time_reader.as_ref().and_then(sections::time);
 
@@ -94,10 +118,27 @@ fn read_scene(root: &Node, name: &str, start: &Place, log: &Log) -> Option<Scene
         .enumerate()
         .map(|(index, body)| bodies::body(body, index, end_of_run))
         .collect();
-    let sinks: Vec<Option<Sink>> = root.tables("sink").iter().map(bodies::sink).collect();
+    let sinks: Vec<Option<Sink>> =
+        root.tables("sink").iter().map(|sink| bodies::sink(sink, end_of_run)).collect();
+    let forces: Vec<Option<Force>> =
+        root.tables("force").iter().map(|force| forces::force(force, &drafts, time.as_ref())).collect();
+    let slip = world.as_ref().and_then(|world| world.domain).map_or(0.0, |domain| domain.slip);
+    let solids: Vec<solids::Draft> =
+        root.tables("solid").iter().enumerate().map(|(k, solid)| solids::solid(solid, k, slip)).collect();
+    solids::duplicate_names(&solids, &drafts, log);
+    if let Some(domain) = world.as_ref().and_then(|world| world.domain) {
+        solids::endless(&solids, &domain, dimensions, log);
+    }
+    let joints: Vec<Option<Joint>> =
+        root.tables("joint").iter().map(|joint| solids::joint(joint, &solids)).collect();
+    let names: Vec<&str> = drafts.iter().map(|draft| draft.name.as_str()).collect();
+    let interfaces: Vec<Option<Interface>> =
+        root.tables("interface").iter().map(|one| bodies::interface(one, &names)).collect();
     let picture = looks::picture(&root, time.map(|time| time.frames_per_second));
 
     check::duplicate_names(&drafts, log);
+    check::density_gains(&drafts, log);
+    check::one_pressure(&drafts, log);
     if let Some(sph) = &sph {
         let geometry = check::Geometry { sph, dimensions, log };
         geometry.overlaps(&drafts);
@@ -112,22 +153,34 @@ fn read_scene(root: &Node, name: &str, start: &Place, log: &Log) -> Option<Scene
         }
     }
 
+    let free_viscosity: Vec<bool> = drafts.iter().map(|draft| draft.free_viscosity).collect();
+    if let Some(domain) = world.as_ref().and_then(|world| world.domain) {
+        check::adhesion(&drafts, domain.walls, log);
+    }
+
     dimensions_read?;
     let world = world?;
-    let scene = Scene {
+    let mut scene = Scene {
         title,
         dimensions,
         gravity: world.gravity?,
         domain: world.domain?,
         sph: sph?,
+        solver: solver?,
         time: time?,
         seed: seed?.unsigned_abs(),
         bodies: drafts.into_iter().map(|draft| draft.body).collect::<Option<_>>()?,
+        interfaces: interfaces.into_iter().collect::<Option<_>>()?,
         sinks: sinks.into_iter().collect::<Option<_>>()?,
+        forces: forces.into_iter().collect::<Option<_>>()?,
+        solids: solids.into_iter().map(|draft| draft.solid).collect::<Option<_>>()?,
+        joints: joints.into_iter().collect::<Option<_>>()?,
         picture: picture?,
         hash: String::new(),
     };
+    bodies::choose_viscosities(&mut scene, &free_viscosity);
     if let Some(reader) = &time_reader {
+        check::integrator(&scene, &reader.place("integrator"), log);
         check::frame_count(&scene.time, &reader.place("until"), log);
         check::time_step(&scene, &reader.place("step"), &reader.place("minimum_step"), log);
     }
@@ -135,8 +188,8 @@ fn read_scene(root: &Node, name: &str, start: &Place, log: &Log) -> Option<Scene
 }
 
 /// The dimensions decide how vectors are read, so they are looked up before anything is reported.
-fn dimensions_of(table: &tree::Table, start: &Place) -> Dimensions {
-    let silent = Context { log: &Log::default(), dimensions: Dimensions::Three };
+fn dimensions_of(table: &tree::Table, start: &Place, files: &Shelf<'_>) -> Dimensions {
+    let silent = Context { log: &Log::default(), dimensions: Dimensions::Three, files };
     match Reader::new(&keys::ROOT, Some(table), start.clone(), silent).whole("dimensions") {
         Some(2) => Dimensions::Two,
         _ => Dimensions::Three,
@@ -149,10 +202,11 @@ fn file_stem(name: &str) -> String {
 }
 
 /// Identifies what is simulated: all values, whether written or overridden, except for looks and for the end of the
-/// run. A longer run goes on from a shorter one, and another light needs no other run.
-fn hash(root: &Node) -> String {
+/// run. A longer run goes on from a shorter one, and another light needs no other run. Of files, what they hold.
+fn hash(root: &Node, files: &Shelf<'_>) -> String {
     let mut hasher = Sha256::new();
     identify(root, &mut Vec::new(), &mut hasher);
+    files.used().iter().for_each(|(name, digest)| hasher.update(format!("{name:?} holds {digest:?}\n")));
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -168,7 +222,8 @@ fn identify(node: &Node, path: &mut Vec<String>, hasher: &mut Sha256) {
             let mut entries: Vec<_> = table.entries.iter().collect();
             entries.sort_by(|a, b| a.key.cmp(&b.key));
             for entry in entries {
-                let top = path.is_empty() || (path.len() == 2 && path[0] == "body");
+                let top =
+                    path.is_empty() || (path.len() == 2 && ["body", "solid"].contains(&path[0].as_str()));
                 let look = top && keys::LOOKS_ONLY.contains(&entry.key.as_str());
                 let end = path.len() == 1 && path[0] == "time" && entry.key == "until";
                 if look || end {
@@ -200,12 +255,20 @@ pub struct Scene {
     pub gravity: [f64; 3],
     pub domain: Domain,
     pub sph: Sph,
+    pub solver: Solver,
     pub time: Time,
     /// Seeds every pseudo-random choice of the run.
     pub seed: u64,
     pub bodies: Vec<Body>,
+    /// Tensions between bodies.
+    pub interfaces: Vec<Interface>,
     /// Regions that remove what enters them.
     pub sinks: Vec<Sink>,
+    /// Fields that push matter.
+    pub forces: Vec<Force>,
+    /// What is not made of particles.
+    pub solids: Vec<Solid>,
+    pub joints: Vec<Joint>,
     /// How it is looked at.
     pub picture: Picture,
     /// SHA-256 of all values that the run depends on (`time.until` left out), as hexadecimal digits.
@@ -238,6 +301,8 @@ pub struct Domain {
     pub sides: [[Side; 2]; 3],
     /// 0: the fluid sticks to the walls (no slip); 1: it glides freely.
     pub slip: f64,
+    /// How walls and solids push.
+    pub walls: WallModel,
     /// Velocity of each side, m/s: a moving lid or belt. The wall itself stays in place.
     pub wall_velocity: [[[f64; 3]; 2]; 3],
 }
@@ -247,6 +312,33 @@ pub enum Side {
     Open,
     Wall,
     Periodic,
+}
+
+/// How walls push, and what they do to the density; `docs/walls.md` compares them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WallModel {
+    /// Boundary samples that continue the fluid, and press with the density of the fluid before them.
+    Samples,
+    /// The same, with densities and velocities that are summed like those of the fluid.
+    Sph,
+    /// Samples without volume that repel what comes close.
+    LennardJones,
+    /// Springs, dampers and friction against the surface.
+    DiscreteElement,
+}
+
+impl WallModel {
+    pub const NAMES: [(&'static str, WallModel); 4] = [
+        ("samples", WallModel::Samples),
+        ("sph", WallModel::Sph),
+        ("lennard-jones", WallModel::LennardJones),
+        ("discrete-element", WallModel::DiscreteElement),
+    ];
+
+    /// Whether samples push by contact alone, and have no volume.
+    pub fn is_contact(self) -> bool {
+        matches!(self, WallModel::LennardJones | WallModel::DiscreteElement)
+    }
 }
 
 /// Discretisation.
@@ -299,6 +391,19 @@ impl KernelName {
     ];
 }
 
+/// How well implicit solves must be done.
+#[derive(Clone, Copy, Debug)]
+pub struct Solver {
+    /// Mean compression that the pressure may leave, as a fraction of the density.
+    pub density_error: f32,
+    /// Error of the momentum that implicit viscosity carries in a step, as a fraction of it.
+    pub viscosity_error: f32,
+    /// Even out the density by shifts of positions, and not through velocities.
+    pub shift: bool,
+    /// Most iterations of a solve.
+    pub iterations: u32,
+}
+
 /// Clock settings.
 #[derive(Clone, Copy, Debug)]
 pub struct Time {
@@ -333,6 +438,8 @@ pub struct Body {
     pub velocity: [f64; 3],
     /// Initial displacement from the lattice, at most this fraction of a spacing (0 to 0.5).
     pub jitter: f64,
+    /// An emitter pauses while the body has so many particles.
+    pub maximum: Option<usize>,
     pub behaviours: Vec<BehaviourUse>,
     pub look: Look,
 }
@@ -342,11 +449,18 @@ pub struct Body {
 pub enum Source {
     /// All of it, at the start.
     Shape(Shape),
-    /// A jet through a round nozzle (a slit in 2-D).
+    /// A stream through a nozzle.
     Jet(Jet),
+    /// Drops at random places.
+    Rain(Rain),
+    /// A shape that is filled from the bottom up.
+    Fill(Fill),
+    /// Out of the surface of a shape.
+    Surface(SurfaceSource),
 }
 
-#[derive(Clone, Copy, Debug)]
+/// A region, or a surface. What can be asked of it is in [`crate::geometry`].
+#[derive(Clone, Debug)]
 pub enum Shape {
     Box {
         min: [f64; 3],
@@ -362,25 +476,50 @@ pub enum Shape {
         along: [f64; 3],
         across: [f64; 3],
     },
+    /// All points within `radius` of a line.
+    Capsule {
+        from: [f64; 3],
+        to: [f64; 3],
+        radius: f64,
+    },
+    /// A cone, cut off at both ends; a cylinder where both radii are the same.
+    Cone {
+        from: [f64; 3],
+        to: [f64; 3],
+        radii: [f64; 2],
+    },
+    /// A ring: all points within `tube` of a circle across `axis`, which has length 1.
+    Torus {
+        centre: [f64; 3],
+        axis: [f64; 3],
+        radius: f64,
+        tube: f64,
+    },
+    /// Everything behind a plane; `normal` has length 1 and points out of it.
+    Plane {
+        point: [f64; 3],
+        normal: [f64; 3],
+    },
+    /// Closed: what it encloses. Open: a thin sheet.
+    Mesh(Arc<Mesh>),
+    /// Made of other shapes.
+    Tree(Arc<Tree>),
 }
 
-#[derive(Clone, Debug)]
-pub struct Jet {
-    /// Centre of the nozzle, m.
-    pub at: [f64; 3],
-    /// Unit vector of the flow.
-    pub direction: [f64; 3],
-    /// Radius of the nozzle, m.
-    pub radius: f64,
-    /// m/s.
-    pub speed: f64,
-    /// s; the jet runs while `from` ≤ t < `until`.
-    pub from: f64,
-    pub until: f64,
+/// Where two bodies touch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interface {
+    /// Places of the two in the scene.
+    pub between: [usize; 2],
+    /// N/m.
+    pub tension: f64,
 }
 
 /// A region that removes particles.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Sink {
     pub shape: Shape,
+    /// s; it takes particles while `from` ≤ t < `until`.
+    pub from: f64,
+    pub until: f64,
 }

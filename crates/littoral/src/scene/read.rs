@@ -1,6 +1,7 @@
 //! Reads one table of a scene against its [`Section`]: unknown keys, missing keys, types, ranges, units.
 
 use super::Dimensions;
+use super::files::Shelf;
 use super::keys::{Fallback, Key, Section, Want};
 use super::problem::{Place, Problem};
 use super::suggest::{did_you_mean, list_of, nearest};
@@ -14,6 +15,8 @@ use crate::timeline::{Curve, Motion};
 pub struct Context<'a> {
     pub log: &'a Log,
     pub dimensions: Dimensions,
+    /// Files that the scene names.
+    pub files: &'a Shelf<'a>,
 }
 
 /// A table that is being read. Getters return `None` where the key is absent and has no default, and after they
@@ -91,7 +94,7 @@ impl<'a> Reader<'a> {
         let message = format!("{} has no `{}`", self.section.name, key.name);
         let unit = match &key.want {
             Want::Number(range) | Want::Curve(range) => range.unit.symbol(),
-            Want::Vector(unit) | Want::Spatial(unit) | Want::Motion(unit) => unit.symbol(),
+            Want::Vector(unit) | Want::Spatial(unit) | Want::Motion(unit) | Want::Path(unit) => unit.symbol(),
             _ => "",
         };
         let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
@@ -141,8 +144,17 @@ impl<'a> Reader<'a> {
     }
 
     pub fn motion(&self, name: &str) -> Option<Motion> {
-        let Want::Motion(unit) = self.spec(name).want else { panic!("`{name}` is not a motion") };
-        values::motion(&self.wanted(name)?.node, unit, name, self.context.log)
+        let (unit, dimensions) = match self.spec(name).want {
+            Want::Path(unit) => (unit, self.context.dimensions),
+            Want::Motion(unit) => (unit, Dimensions::Three),
+            _ => panic!("`{name}` is not a motion"),
+        };
+        values::motion(&self.wanted(name)?.node, unit, dimensions, name, self.context.log)
+    }
+
+    /// A list of texts, each with its place.
+    pub fn texts(&self, name: &str) -> Option<Vec<(String, Place)>> {
+        values::texts(&self.wanted(name)?.node, name, self.context.log)
     }
 
     pub fn colour(&self, name: &str) -> Option<[f64; 3]> {
@@ -205,6 +217,39 @@ impl<'a> Reader<'a> {
         materials::by_name(names[index])
     }
 
+    /// Places of two different bodies among `names`.
+    pub fn two_bodies(&self, name: &str, names: &[&str]) -> Option<[usize; 2]> {
+        let node = &self.wanted(name)?.node;
+        let Value::List(items) = &node.value else {
+            self.context.log.push(values::wrong_type(node, name, "two names of bodies"));
+            return None;
+        };
+        let [a, b] = items.as_slice() else {
+            let message = format!("`{name}` is a list of {}; expected two names of bodies", items.len());
+            self.context.log.push(Problem::error("wrong-type", &node.at, message));
+            return None;
+        };
+        let find = |item: &Node| {
+            let body = values::text(item, name, self.context.log)?;
+            let found = names.iter().position(|known| *known == body);
+            if found.is_none() {
+                self.context.log.push(values::unknown_word(&item.at, body, names, "body"));
+            }
+            found
+        };
+        let (a, b) = (find(a), find(b));
+        let between = [a?, b?];
+        if between[0] == between[1] {
+            let message = format!("`{name}` names the same body twice");
+            self.context.log.push(
+                Problem::error("same-body", &node.at, message)
+                    .help("a body's own tension is the `surface_tension` of its behaviour"),
+            );
+            return None;
+        }
+        Some(between)
+    }
+
     /// A table below this one. One that was left out reads as an empty one, so that its defaults apply.
     pub fn table(&self, name: &str) -> Option<Reader<'a>> {
         let Want::Table(section) = self.spec(name).want else { panic!("`{name}` is not a table") };
@@ -222,8 +267,41 @@ impl<'a> Reader<'a> {
     pub fn one_of(&self, name: &str) -> Option<(&'static str, Reader<'a>)> {
         let Want::OneOf(section) = self.spec(name).want else { panic!("`{name}` is not a choice") };
         let entry = self.wanted(name)?;
-        let table = self.as_table(&entry.node, name)?;
-        let choice = Reader::new(section, Some(table), entry.key_at.clone(), self.context);
+        self.choice(section, &entry.node, &entry.key_at, name)
+    }
+
+    /// A list of tables that each hold exactly one key of a section: `None` for each one that is wrong.
+    pub fn many_of(&self, name: &str) -> Option<Vec<Option<(&'static str, Reader<'a>)>>> {
+        let Want::ManyOf(section) = self.spec(name).want else { panic!("`{name}` is not a list of choices") };
+        let entry = self.wanted(name)?;
+        let Value::List(items) = &entry.node.value else {
+            let message = format!("`{name}` is {}; expected a list", entry.node.value.describe());
+            let names: Vec<&str> = section.keys.iter().map(|key| key.name).collect();
+            self.context.log.push(
+                Problem::error("wrong-type", &entry.node.at, message)
+                    .label("expected [{ … }, { … }]")
+                    .help(format!("each one {}", list_of(&names))),
+            );
+            return None;
+        };
+        if items.is_empty() {
+            let message = format!("`{name}` is an empty list");
+            self.context.log.push(Problem::error("missing-key", &entry.node.at, message));
+            return None;
+        }
+        Some(items.iter().map(|item| self.choice(section, item, &item.at, name)).collect())
+    }
+
+    /// The one key that a table holds, and its table.
+    fn choice(
+        &self,
+        section: &'static Section,
+        node: &'a Node,
+        at: &Place,
+        name: &str,
+    ) -> Option<(&'static str, Reader<'a>)> {
+        let table = self.as_table(node, name)?;
+        let choice = Reader::new(section, Some(table), at.clone(), self.context);
         let names: Vec<&str> = section.keys.iter().map(|key| key.name).collect();
         let given: Vec<&Entry> =
             table.entries.iter().filter(|entry| names.contains(&entry.key.as_str())).collect();
@@ -236,7 +314,7 @@ impl<'a> Reader<'a> {
                 // An unknown key has been logged already, and says more.
                 if table.entries.is_empty() {
                     let message = format!("`{name}` is empty; expected {}", list_of(&names));
-                    self.context.log.push(Problem::error("missing-key", &entry.node.at, message));
+                    self.context.log.push(Problem::error("missing-key", &node.at, message));
                 }
                 None
             }

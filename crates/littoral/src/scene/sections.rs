@@ -1,9 +1,11 @@
-//! `[world]`, `[sph]` and `[time]`: from tables to the parts of a [`Scene`](super::Scene).
+//! `[world]`, `[sph]`, `[solver]` and `[time]`: from tables to the parts of a [`Scene`](super::Scene).
 
 use super::problem::Problem;
 use super::read::Reader;
 use super::values;
-use super::{Dimensions, Domain, IntegratorName, KernelName, PressureForm, Side, Sph, Time};
+use super::{
+    Dimensions, Domain, IntegratorName, KernelName, PressureForm, Side, Solver, Sph, Time, WallModel,
+};
 use crate::behaviour::Unit;
 use crate::scene::keys::SIDES;
 
@@ -19,8 +21,13 @@ pub fn world(reader: &Reader<'_>) -> World {
         None => Some(unbounded()),
     };
     let slip = reader.number("slip");
-    let domain = domain.zip(slip).map(|(domain, slip)| Domain { slip, ..domain });
+    let walls = reader.word("walls").and_then(wall_model);
+    let domain = domain.zip(slip.zip(walls)).map(|(domain, (slip, walls))| Domain { slip, walls, ..domain });
     World { gravity: reader.vector("gravity"), domain: wall_velocities(reader, domain) }
+}
+
+fn wall_model(name: &str) -> Option<WallModel> {
+    WallModel::NAMES.iter().find(|(known, _)| *known == name).map(|(_, model)| *model)
 }
 
 fn unbounded() -> Domain {
@@ -29,6 +36,7 @@ fn unbounded() -> Domain {
         max: [f64::INFINITY; 3],
         sides: [[Side::Open; 2]; 3],
         slip: 0.0,
+        walls: WallModel::Samples,
         wall_velocity: [[[0.0; 3]; 2]; 3],
     }
 }
@@ -186,6 +194,19 @@ pub fn sph(reader: &Reader<'_>) -> Option<Sph> {
 fn kernel(reader: &Reader<'_>, key: &str) -> Option<KernelName> {
     let name = reader.word(key)?;
     KernelName::NAMES.iter().find(|(known, _)| *known == name).map(|(_, kernel)| *kernel)
+}
+
+pub fn solver(reader: &Reader<'_>) -> Option<Solver> {
+    let density_error = reader.number("density_error");
+    let viscosity_error = reader.number("viscosity_error");
+    let shift = reader.flag("shift");
+    let iterations = reader.whole("iterations");
+    Some(Solver {
+        density_error: density_error? as f32,
+        viscosity_error: viscosity_error? as f32,
+        shift: shift?,
+        iterations: iterations? as u32,
+    })
 }
 
 pub fn time(reader: &Reader<'_>) -> Option<Time> {

@@ -2,38 +2,23 @@
 //!
 //! In 2-D a box is a rectangle and a sphere is a disc; z plays no part.
 
+use glam::DVec3;
+
 use super::{Dimensions, Shape};
+use crate::geometry::Geometry;
+use crate::sources;
 
 impl Shape {
     /// Corners of the smallest axis-aligned box around the shape, m.
     pub fn bounds(&self, dimensions: Dimensions) -> ([f64; 3], [f64; 3]) {
-        match *self {
-            Shape::Box { min, max } => (min, max),
-            Shape::Sphere { centre, radius } => {
-                let mut reach = [radius; 3];
-                reach[dimensions.count()..].fill(0.0);
-                (
-                    std::array::from_fn(|axis| centre[axis] - reach[axis]),
-                    std::array::from_fn(|axis| centre[axis] + reach[axis]),
-                )
-            }
-            Shape::Sheet { corner, along, across } => {
-                let ends = |axis: usize| {
-                    let [c, a, b] = [corner[axis], along[axis], across[axis]];
-                    [c, c + a, c + b, c + a + b]
-                };
-                (
-                    std::array::from_fn(|axis| ends(axis).into_iter().fold(f64::INFINITY, f64::min)),
-                    std::array::from_fn(|axis| ends(axis).into_iter().fold(f64::NEG_INFINITY, f64::max)),
-                )
-            }
-        }
+        let (min, max) = Geometry::of(self, dimensions).bounds();
+        (min.to_array(), max.to_array())
     }
 
     /// Volume in m³ (area in m² in 2-D) when filled with particles of this spacing.
     pub fn content(&self, dimensions: Dimensions, spacing: f64) -> f64 {
         use std::f64::consts::PI;
-        match (*self, dimensions) {
+        match (self, dimensions) {
             (Shape::Box { min, max }, _) => {
                 (0..dimensions.count()).map(|axis| max[axis] - min[axis]).product()
             }
@@ -43,14 +28,15 @@ impl Shape {
                 let (rows, columns) = self.rows_and_columns(spacing).unwrap_or_default();
                 (rows * columns) as f64 * spacing.powi(3)
             }
+            _ => Geometry::of(self, dimensions).mass_properties().volume,
         }
     }
 
     /// Of a sheet: how many rows, and how many particles in each.
     pub fn rows_and_columns(&self, spacing: f64) -> Option<(usize, usize)> {
-        let Shape::Sheet { along, across, .. } = *self else { return None };
+        let Shape::Sheet { along, across, .. } = self else { return None };
         let count = |edge: [f64; 3]| (length(edge) / spacing).round() as usize + 1;
-        Some((count(across), count(along)))
+        Some((count(*across), count(*along)))
     }
 
     /// Whether the shape is too small to hold a particle of the lattice that fills it.
@@ -59,10 +45,11 @@ impl Shape {
     /// corner at its centre, so that the first particles are half a cell's diagonal away.
     pub fn is_empty(&self, dimensions: Dimensions, spacing: f64) -> bool {
         let count = dimensions.count();
-        match *self {
+        match self {
             Shape::Box { min, max } => (0..count).any(|axis| max[axis] - min[axis] < 0.5 * spacing),
-            Shape::Sphere { radius, .. } => radius <= 0.5 * spacing * (count as f64).sqrt(),
+            Shape::Sphere { radius, .. } => *radius <= 0.5 * spacing * (count as f64).sqrt(),
             Shape::Sheet { .. } => false,
+            _ => sources::misses(self, dimensions, spacing),
         }
     }
 
@@ -75,28 +62,28 @@ impl Shape {
                 let (min, max) = shape.bounds(dimensions);
                 Shape::Box { min, max }
             }
-            _ => *shape,
+            _ => shape.clone(),
         };
-        match (boxed(self), boxed(other)) {
-            (Shape::Sheet { .. }, _) | (_, Shape::Sheet { .. }) => unreachable!("boxed"),
+        match (&boxed(self), &boxed(other)) {
             (Shape::Box { min: a, max: b }, Shape::Box { min: c, max: d }) => {
                 (0..count).all(|axis| a[axis].max(c[axis]) + tolerance < b[axis].min(d[axis]))
             }
             (Shape::Sphere { centre: a, radius: r }, Shape::Sphere { centre: b, radius: s }) => {
-                distance(a, b, count) + tolerance < r + s
+                distance(*a, *b, count) + tolerance < r + s
             }
             (Shape::Box { min, max }, Shape::Sphere { centre, radius })
             | (Shape::Sphere { centre, radius }, Shape::Box { min, max }) => {
                 // `clamp` would panic on a box that is inside out.
                 let nearest = std::array::from_fn(|axis| centre[axis].max(min[axis]).min(max[axis]));
-                distance(nearest, centre, count) + tolerance < radius
+                distance(nearest, *centre, count) + tolerance < *radius
             }
+            (one, two) => share_space(one, two, dimensions, tolerance),
         }
     }
 
-    /// Lowest and highest value of x·`direction` over the shape.
+    /// Lowest and highest value of x·`direction` over the shape; of shapes that are not simple, over the box around them.
     pub fn extent_along(&self, direction: [f64; 3]) -> (f64, f64) {
-        match *self {
+        match self {
             Shape::Box { min, max } => {
                 let lower =
                     (0..3).map(|axis| (direction[axis] * min[axis]).min(direction[axis] * max[axis])).sum();
@@ -105,16 +92,59 @@ impl Shape {
                 (lower, upper)
             }
             Shape::Sphere { centre, radius } => {
-                let middle = dot(centre, direction);
+                let middle = dot(*centre, direction);
                 let reach = radius * dot(direction, direction).sqrt();
                 (middle - reach, middle + reach)
             }
-            Shape::Sheet { .. } => {
+            Shape::Mesh(mesh) => {
+                let along = mesh.surface().positions.iter().map(|p| p.dot(direction.into()));
+                along.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
+            }
+            _ => {
                 let (min, max) = self.bounds(Dimensions::Three);
                 Shape::Box { min, max }.extent_along(direction)
             }
         }
     }
+}
+
+/// Looks for a point inside both shapes, deeper than a skin.
+///
+/// How deep a point is in both is 1-Lipschitz: a cube whose middle is farther out than half its diagonal holds no such point.
+/// Others are cut into eight, until they are as small as half a spacing: less than that in common is let pass.
+fn share_space(one: &Shape, two: &Shape, dimensions: Dimensions, tolerance: f64) -> bool {
+    let (one, two) = (Geometry::of(one, dimensions), Geometry::of(two, dimensions));
+    let ((a, b), (c, d)) = (one.bounds(), two.bounds());
+    let (min, max) = (a.max(c), b.min(d));
+    if !(min.is_finite() && max.is_finite()) || min.cmpgt(max).any() {
+        return false;
+    }
+    let depth = |p: DVec3| one.distance(p).max(two.distance(p));
+    let corners = if dimensions == Dimensions::Two { 4 } else { 8 };
+    // The tolerance is a thousandth of a spacing.
+    let finest = (500.0 * tolerance).max((max - min).max_element() / 128.0);
+    let mut size = (max - min).max_element();
+    let mut cubes = vec![0.5 * (min + max)];
+    while !cubes.is_empty() {
+        let reach = 0.5 * 3f64.sqrt() * size;
+        let mut next = Vec::new();
+        for middle in cubes {
+            let deep = depth(middle);
+            if deep < -tolerance {
+                return true;
+            }
+            if deep <= reach && size > finest {
+                next.extend((0..corners).map(|i: usize| {
+                    let side = |axis: usize| if i >> axis & 1 == 0 { -0.25 } else { 0.25 };
+                    let z = if corners == 4 { 0.0 } else { side(2) };
+                    middle + DVec3::new(side(0), side(1), z) * size
+                }));
+            }
+        }
+        cubes = next;
+        size *= 0.5;
+    }
+    false
 }
 
 pub fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {

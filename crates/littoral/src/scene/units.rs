@@ -43,7 +43,13 @@ const KINDS: &[(Unit, &str, &[Spelling])] = &[
     (
         Unit::MetrePerSecond,
         "a speed",
-        &[times("m/s", 1.0), times("cm/s", 1e-2), times("mm/s", 1e-3), times("km/h", 1.0 / 3.6)],
+        &[
+            times("m/s", 1.0),
+            times("cm/s", 1e-2),
+            times("mm/s", 1e-3),
+            times("km/h", 1.0 / 3.6),
+            times("mm/h", 1e-3 / 3600.0),
+        ],
     ),
     (Unit::MetrePerSecondSquared, "an acceleration", &[times("m/s2", 1.0), times("cm/s2", 1e-2)]),
     (
@@ -89,7 +95,23 @@ const KINDS: &[(Unit, &str, &[Spelling])] = &[
         &[times("N/m", 1.0), times("mN/m", 1e-3), times("dyn/cm", 1e-3)],
     ),
     (Unit::SquareMetrePerSecondSquared, "a squared speed", &[times("m2/s2", 1.0), times("cm2/s2", 1e-4)]),
+    (
+        Unit::SquareMetrePerSecond,
+        "a diffusivity",
+        &[times("m2/s", 1.0), times("cm2/s", 1e-4), times("mm2/s", 1e-6)],
+    ),
     (Unit::PerSecond, "a rate", &[times("1/s", 1.0), times("Hz", 1.0), times("fps", 1.0), times("kHz", 1e3)]),
+    (
+        Unit::CubicMetrePerSecond,
+        "a flow",
+        &[
+            times("m3/s", 1.0),
+            times("l/s", 1e-3),
+            times("ml/s", 1e-6),
+            times("l/min", 1e-3 / 60.0),
+            times("m3/h", 1.0 / 3600.0),
+        ],
+    ),
     (Unit::Degree, "an angle", &[times("deg", 1.0), times("°", 1.0), times("rad", DEGREES_PER_RADIAN)]),
     (Unit::Kelvin, "a temperature", &[times("K", 1.0), Spelling { name: "°C", factor: 1.0, offset: 273.15 }]),
 ];
@@ -243,9 +265,11 @@ mod tests {
         let all = |unit: Unit| match unit {
             Unit::One | Unit::Metre | Unit::Second | Unit::MetrePerSecond | Unit::MetrePerSecondSquared => (),
             Unit::KilogramPerCubicMetre | Unit::Pascal | Unit::PascalSecond | Unit::NewtonPerMetre => (),
+            Unit::SquareMetrePerSecond => (),
             Unit::SquareMetrePerSecondSquared | Unit::PerSecond | Unit::Degree | Unit::Kelvin => (),
+            Unit::CubicMetrePerSecond => (),
         };
         KINDS.iter().for_each(|row| all(row.0));
-        assert_eq!(KINDS.len(), 13);
+        assert_eq!(KINDS.len(), 15);
     }
 }

@@ -52,7 +52,7 @@ pub fn show_range(range: &Range) -> String {
     format!("{} to {}", show(range.min), show_with_unit(range.max, range.unit))
 }
 
-fn wrong_type(node: &Node, what: &str, expected: &str) -> Problem {
+pub fn wrong_type(node: &Node, what: &str, expected: &str) -> Problem {
     Problem::error(
         "wrong-type",
         &node.at,
@@ -164,6 +164,15 @@ pub fn text<'a>(node: &'a Node, what: &str, log: &Log) -> Option<&'a str> {
             None
         }
     }
+}
+
+/// Texts in a list, each with its place.
+pub fn texts(node: &Node, what: &str, log: &Log) -> Option<Vec<(String, Place)>> {
+    let Value::List(items) = &node.value else {
+        log.push(wrong_type(node, what, "a list of texts"));
+        return None;
+    };
+    items.iter().map(|item| Some((text(item, what, log)?.to_owned(), item.at.clone()))).collect()
 }
 
 /// One of a few words; its place among them. `what` is the key, `noun` says what the words are names of.
@@ -279,11 +288,12 @@ pub fn size(node: &Node, min: i64, max: i64, what: &str, log: &Log) -> Option<[u
     Some([width? as u32, height? as u32])
 }
 
-/// A vector, keys over time `[[t, [x, y, z]], …]`, or a table `{ keys, ease }`. Cameras may leave a flat world.
-pub fn motion(node: &Node, unit: Unit, what: &str, log: &Log) -> Option<Motion> {
+/// A vector, keys over time `[[t, [x, y, z]], …]`, or a table `{ keys, ease }`. Cameras may leave a flat world: their
+/// `dimensions` are three.
+pub fn motion(node: &Node, unit: Unit, dimensions: Dimensions, what: &str, log: &Log) -> Option<Motion> {
     match &node.value {
         Value::List(items) if matches!(items.first().map(|item| &item.value), Some(Value::List(_))) => {
-            motion_keys(node, items, unit, Ease::Cubic, what, log)
+            motion_keys(node, items, unit, dimensions, Ease::Cubic, what, log)
         }
         Value::Table(table) => {
             for entry in table.entries.iter().filter(|entry| !["keys", "ease"].contains(&entry.key.as_str()))
@@ -305,13 +315,21 @@ pub fn motion(node: &Node, unit: Unit, what: &str, log: &Log) -> Option<Motion> 
                 log.push(problem.help("write `keys = [[time, [x, y, z]], …]`"));
                 return None;
             };
-            motion_keys(node, items, unit, ease?, what, log)
+            motion_keys(node, items, unit, dimensions, ease?, what, log)
         }
-        _ => vector(node, unit, Dimensions::Three, what, log).map(Motion::constant),
+        _ => vector(node, unit, dimensions, what, log).map(Motion::constant),
     }
 }
 
-fn motion_keys(node: &Node, items: &[Node], unit: Unit, ease: Ease, what: &str, log: &Log) -> Option<Motion> {
+fn motion_keys(
+    node: &Node,
+    items: &[Node],
+    unit: Unit,
+    dimensions: Dimensions,
+    ease: Ease,
+    what: &str,
+    log: &Log,
+) -> Option<Motion> {
     let mut keys: [Vec<Key>; 3] = Default::default();
     let mut complete = !items.is_empty();
     for item in items {
@@ -324,7 +342,7 @@ fn motion_keys(node: &Node, items: &[Node], unit: Unit, ease: Ease, what: &str, 
             }
         };
         let at = quantity(&pair[0], Unit::Second, "time", log);
-        let place = vector(&pair[1], unit, Dimensions::Three, what, log);
+        let place = vector(&pair[1], unit, dimensions, what, log);
         match at.zip(place) {
             Some((at, place)) => {
                 for (keys, value) in keys.iter_mut().zip(place) {

@@ -5,12 +5,16 @@
 //! cannot fail is worthless: the tests run some of them on a tampered scene (a law with its sign flipped)
 //! and expect them to fail.
 
+mod archimedes;
+mod cavity;
 mod conservation;
 mod dam_break;
+mod dispersion;
 mod drop;
 mod free_fall;
 mod hydrostatic;
 mod kernel_moments;
+mod rayleigh_taylor;
 mod shear;
 mod taylor_green;
 
@@ -25,12 +29,20 @@ pub static ALL: &[&Validation] = &[
     &free_fall::FREE_FALL,
     &conservation::CONSERVATION,
     &hydrostatic::HYDROSTATIC_COLUMN,
+    &hydrostatic::HYDROSTATIC_INCOMPRESSIBLE,
     &shear::COUETTE,
     &shear::POISEUILLE,
     &shear::POISEUILLE_ARTIFICIAL,
+    &shear::POISEUILLE_IMPLICIT,
     &taylor_green::TAYLOR_GREEN,
+    &archimedes::ARCHIMEDES,
+    &cavity::CAVITY,
+    &rayleigh_taylor::RAYLEIGH_TAYLOR,
     &dam_break::DAM_BREAK,
     &drop::DROP_OSCILLATION,
+    &drop::DROP_PRESSURE,
+    &drop::DROP_PERIOD,
+    &dispersion::DISPERSION,
 ];
 
 /// A piece of physics with a known answer.
@@ -109,11 +121,12 @@ mod tests {
     /// One for each kind of law; `./test` runs them all in earnest.
     #[test]
     fn a_flipped_sign_is_noticed() {
-        let cases: [(&Validation, &'static str); 4] = [
+        let cases: [(&Validation, &'static str); 5] = [
             (&free_fall::FREE_FALL, "gravity"),
             (&hydrostatic::HYDROSTATIC_COLUMN, "tait"),
             (&shear::POISEUILLE, "viscosity"),
             (&drop::DROP_OSCILLATION, "cohesion"),
+            (&dispersion::DISPERSION, "dispersion"),
         ];
         for (validation, behaviour) in cases {
             assert!(!passes(validation, &flip(behaviour)), "{} does not notice {behaviour}", validation.name);

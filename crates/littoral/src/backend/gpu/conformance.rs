@@ -221,7 +221,7 @@ impl Rows {
     }
 
     /// The CPU's force, by eight lanes of the same.
-    fn force(&self, law: &Law, wall: bool) -> Vec3 {
+    fn force(&self, law: &Law, wall: bool, slip: f32) -> Vec3 {
         let own = Own {
             index: self.i,
             position: Vec4::ZERO,
@@ -237,7 +237,7 @@ impl Rows {
             let force = if wall {
                 let normal = Lanes3::splat(simd, self.normal.into());
                 let (pressure, depth) = (splat(simd, self.pressure), splat(simd, self.depth));
-                law.wall_force(&own, &WallPair { simd, x, r, volume, velocity, pressure, normal, depth })
+                law.wall_force(&own, &WallPair { simd, others: &[0; LANES], x, r, volume, velocity, pressure, normal, depth, holds: &[1.0 - slip] })
             } else {
                 let others = &[self.j as u32; LANES];
                 law.force(&own, &Pair { simd, others, x, r, volume, velocity, pressure: splat(simd, self.pressure) })
@@ -292,7 +292,8 @@ fn pair_laws_agree() {
                 }
                 let text = law_text(&program, &format!("{name}_{call}"));
                 let got = evaluate(&device, &text, &program.tables, &input, rows.len());
-                let want: Vec<Vec3> = rows.iter().map(|row| row.force(law, wall)).collect();
+                let want: Vec<Vec3> =
+                    rows.iter().map(|row| row.force(law, wall, world.discretisation.slip)).collect();
                 let largest = want.iter().map(|f| f.length()).fold(0.0, f32::max);
                 assert!(largest > 0.0, "{name}");
                 for (got, want) in got.iter().map(|row| row.truncate()).zip(want) {

@@ -264,7 +264,11 @@ fn laws(world: &World) -> Result<Vec<JoinedLaw>, GpuError> {
         }
         let Some(wgsl) = now.behaviour.wgsl(now, &state) else {
             let what = format!("the behaviour `{name}` is");
-            return Err(GpuError::Unsupported { what, remedy: "leave it out" });
+            let remedy = match name {
+                "implicit-viscosity" => "write [body.behaviours.viscosity] instead",
+                _ => "leave it out",
+            };
+            return Err(GpuError::Unsupported { what, remedy });
         };
         let mut limits = Limits::new(f32::INFINITY);
         now.behaviour.limit(now, &state, &mut limits);

@@ -12,7 +12,7 @@ use super::grid::{GridRow, cell_budget};
 use super::kernels::{Kernels, Over};
 use super::program::{CELLS_IN_REACH, GROUP_SIZE, Program};
 use crate::columns::*;
-use crate::scene::Time;
+use crate::scene::{Time, WallModel};
 use crate::step::StepError;
 use crate::timestep::Limit;
 use crate::world::World;
@@ -352,10 +352,19 @@ impl GpuWorld {
 fn check(world: &World) -> Result<(), GpuError> {
     let refuse = |what: String, remedy| Err(GpuError::Unsupported { what, remedy });
     if !world.emitters.is_empty() {
-        return refuse("bodies that flow in through a jet are".to_owned(), "give them a shape");
+        return refuse("bodies that flow in through an emitter are".to_owned(), "give them a shape");
+    }
+    if !world.forces.is_empty() {
+        return refuse("force fields are".to_owned(), "leave them out");
     }
     if !world.sinks.is_empty() {
         return refuse("sinks are".to_owned(), "leave them out");
+    }
+    if !world.solids.is_empty() {
+        return refuse("solids are".to_owned(), "leave them out");
+    }
+    if world.discretisation.walls != WallModel::Samples {
+        return refuse("walls other than boundary samples are".to_owned(), "use `walls = \"samples\"`");
     }
     if world.particles.is_empty() {
         return refuse("a world without particles is".to_owned(), "add a body");

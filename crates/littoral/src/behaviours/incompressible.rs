@@ -1,0 +1,134 @@
+//! Incompressible fluid: the default pressure. The solve itself, with its equations, is in `solve/pressure.rs`; here
+//! stands what a scene says of it, and where in a step it works.
+//!
+//! Kept honest by `littoral validate hydrostatic-column`.
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+use crate::behaviour::Schema;
+use crate::behaviours::Behaviour;
+use crate::columns::*;
+use crate::resolve::{Field, Resolved};
+use crate::solids::{Coupling, WallPush, Wrench};
+use crate::solve::pressure::{Setting, Tolerance, mirror};
+use crate::step::rows;
+use crate::world::World;
+
+pub static SCHEMA: Schema = Schema {
+    name: "incompressible",
+    summary: "incompressible fluid: in each step, the pressure that keeps its volume is solved for",
+    law: "δ + Δt dδ/dt ≤ 1 and dδ/dt ≤ 0 by pressures p ≥ 0, with δ = ρ/ρ₀; tolerances stand in `[solver]`",
+    half_weight: "a particle that fills half its volume: others may come closer to it; none at all at 0",
+    reference: "Bender2017; Lenaerts2009, 3.2; Solenthaler2008",
+    properties: &[],
+};
+
+pub struct Incompressible;
+
+impl Behaviour for Incompressible {
+    fn schema(&self) -> &'static Schema {
+        &SCHEMA
+    }
+
+    /// The last of all: `World::solve_pressure`.
+    fn has_solve(&self) -> bool {
+        true
+    }
+}
+
+impl World {
+    /// Whether a pressure is solved for. Either all fluids of a world are incompressible, or none.
+    pub fn is_incompressible(&self) -> bool {
+        weight_of_volume(&self.behaviours).is_some()
+    }
+
+    /// Stage 3: density.
+    pub(crate) fn prepare_incompressible(&mut self) {
+        self.pack_for_pressure();
+        let mut solve = std::mem::take(&mut self.pressure_solve);
+        solve.prepare(&self.setting(0.0));
+        self.particles.update(&DENSITY, |density, particles| {
+            let columns = (particles.get(&MASS), particles.get(&VOLUME), solve.ratios());
+            let rows = density.par_iter_mut().with_min_len(8192).zip(columns.into_par_iter());
+            rows.for_each(|(density, (mass, volume, ratio))| *density = ratio * mass / volume);
+        });
+        self.pressure_solve = solve;
+    }
+
+    /// Stage 6: velocities that keep the volume.
+    pub(crate) fn solve_pressure(&mut self, dt: f32) {
+        self.pack_for_pressure();
+        let mut solve = std::mem::take(&mut self.pressure_solve);
+        let (mut velocity, mut pressure) = (self.particles.take(&VELOCITY), self.particles.take(&PRESSURE));
+        let tolerance = Tolerance::new(self.solver.density_error, self.solver.iterations);
+        let coupling = Coupling::new(&self.solids, &self.walls);
+        let setting = Setting { coupling: coupling.as_ref(), ..self.setting(dt) };
+        let solved = solve.solve(&setting, &mut velocity, &mut pressure, tolerance);
+        let shifted = self.solver.shift.then(|| solve.shift(&setting, tolerance));
+        self.particles.put(&VELOCITY, velocity);
+        self.particles.put(&PRESSURE, pressure);
+        self.pressure_solve = solve;
+        self.push_solids();
+        self.solves.add("pressure", solved);
+        if let Some(shifted) = shifted {
+            self.solves.add("shift", shifted);
+        }
+    }
+
+    /// Adds what the pressures do to solids to their wrenches.
+    fn push_solids(&mut self) {
+        if self.solids.is_empty() {
+            return;
+        }
+        let pressure = self.particles.get(&PRESSURE);
+        let mut pushing = std::mem::take(&mut self.packed.pushing);
+        pushing.clear();
+        pushing
+            .extend(self.packed.place.iter().zip(pressure).map(|(row, p)| row.truncate().extend(row.w * p)));
+        let law = WallPush { kernel: self.discretisation.pressure, mirror: mirror(self.solver.shift) };
+        let rows = rows(&self.packed, &self.walls, &self.neighbourhood, &self.periods).with_place(&pushing);
+        let centres: Vec<DVec3> = self.solids.iter().map(|solid| solid.pose.position).collect();
+        let mut wrenches = vec![Wrench::default(); self.solids.len()];
+        rows.reactions(&[law], &centres, &mut self.reaction_scratch, &mut wrenches);
+        for (solid, wrench) in self.solids.iter_mut().zip(wrenches) {
+            solid.wrench += wrench;
+        }
+        self.packed.pushing = pushing;
+    }
+
+    /// Rows as the solve reads them: volume times weight, velocity, weight over rest density.
+    fn pack_for_pressure(&mut self) {
+        let weight =
+            weight_of_volume(&self.behaviours).expect("asked for only where there is one").coefficient();
+        let (volume, mass) = (self.particles.get(&VOLUME), self.particles.get(&MASS));
+        let (position, velocity) = (self.particles.get(&POSITION), self.particles.get(&VELOCITY));
+        let rows = (&mut self.packed.place, &mut self.packed.motion).into_par_iter().with_min_len(8192);
+        rows.enumerate().for_each(|(i, (place, motion))| {
+            let weight = weight.at(i);
+            *place = position[i].truncate().extend(volume[i] * weight);
+            *motion = velocity[i].truncate().extend(weight * volume[i] / mass[i]);
+        });
+    }
+
+    fn setting(&self, dt: f32) -> Setting<'_> {
+        let d = &self.discretisation;
+        let rows = rows(&self.packed, &self.walls, &self.neighbourhood, &self.periods);
+        // About ten of the longest steps: taken back faster, it is thrown out as speed.
+        let relaxation = (d.smoothing_length() / self.clock.acceleration.max(f32::MIN_POSITIVE)).sqrt();
+        Setting {
+            rows,
+            relaxation,
+            density: &d.density,
+            pressure: &d.pressure,
+            dt,
+            shifts: self.solver.shift,
+            coupling: None,
+        }
+    }
+}
+
+/// How much of its volume each particle fills, where there is an incompressible fluid at all.
+fn weight_of_volume(behaviours: &[Resolved]) -> Option<&Field> {
+    behaviours.iter().find(|now| std::ptr::eq(now.behaviour.schema(), &SCHEMA)).map(Resolved::weight)
+}

@@ -1,0 +1,7 @@
+//! Numerics that laws share.
+
+pub mod conjugate_gradients;
+pub mod pressure;
+mod workspace;
+
+pub use workspace::Workspace;
