@@ -50,12 +50,18 @@ fn describe(name: &str, scene: &Scene) -> String {
     let plan = Plan::of(scene);
     let particles = match (plan.particles, plan.emitted) {
         (start, 0.0) => format!("{} particles", text::about(start)),
-        (0.0, jets) => format!("{} particles from jets", text::about(jets)),
-        (start, jets) => format!("{} particles, {} more from jets", text::about(start), text::about(jets)),
+        (0.0, emitted) => format!("{} particles from emitters", text::about(emitted)),
+        (start, emitted) => {
+            format!("{} particles, {} more from emitters", text::about(start), text::about(emitted))
+        }
+    };
+    let solids = match plan.solid_samples {
+        0.0 => String::new(),
+        samples => format!(" ({} of them on solids)", text::about(samples)),
     };
     format!(
         "{name}: all right\n  \
-         about {particles}, {} wall samples, {}\n  \
+         about {particles}, {} wall samples{solids}, {}\n  \
          frames 0 to {}, about {} steps of {:.1e} s: {}\n",
         text::about(plan.walls),
         text::bytes(plan.bytes),
@@ -77,6 +83,7 @@ fn to_json(name: &str, loaded: &Loaded) -> Value {
         "particles": plan.particles.round(),
         "emitted": plan.emitted.round(),
         "walls": plan.walls.round(),
+        "solid_samples": plan.solid_samples.round(),
         "bytes": plan.bytes.round(),
         "step": plan.step,
         "limit": plan.limit,

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use littoral::report::Report;
-use littoral::scene::{self, Problem, Scene};
+use littoral::scene::{self, Files, Problem, Scene};
 use littoral::{gallery, run_folder};
 
 use crate::failure::Failure;
@@ -102,7 +102,8 @@ impl Input {
         let replaced = |one: &&String| more.iter().any(|other| path(other) == path(one));
         let earlier = self.overrides.iter().filter(|one| !replaced(one));
         let overrides: Vec<String> = earlier.chain(more).cloned().collect();
-        let (scene, warnings) = scene::load(&self.name, &self.text, &overrides)?;
+        let files = Files::beside(self.scene_folder.clone());
+        let (scene, warnings) = scene::load_with(&self.name, &self.text, &overrides, &files)?;
         Ok(Loaded { scene, warnings, overrides })
     }
 }

@@ -242,7 +242,7 @@ fn introduction(simulation: &Simulation) -> String {
     let particles = text::count(world.particles.len() as u64);
     let more = match plan.emitted {
         0.0 => String::new(),
-        emitted => format!(" (about {} more from jets)", text::about(emitted)),
+        emitted => format!(" (about {} more from emitters)", text::about(emitted)),
     };
     let mut lines = format!("{}\n", scene.title);
     lines += &format!(

@@ -15,7 +15,9 @@ use littoral::frame::Frame;
 #[test]
 fn a_resumed_run_equals_one_that_was_never_stopped() {
     let verlet = ["--set", "time.integrator=velocity-verlet"];
-    let cases: [(&str, &[&str]); 4] = [(DAM, &[]), (DAM, &verlet), (JET, &[]), (JET, &verlet)];
+    let incompressible = incompressible_dam();
+    let cases: [(&str, &[&str]); 5] =
+        [(DAM, &[]), (DAM, &verlet), (&incompressible, &[]), (JET, &[]), (JET, &verlet)];
     for (scene, more) in cases {
         let folder = Folder::with(scene);
         let run = |out: &str, extra: &[&str]| {

@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 
 use super::framing::Bounds;
 use super::paint::Paint;
+use super::solids;
 use super::stage::{Stage, linear};
 use super::subjects::Subjects;
 use crate::failure::Failure;
@@ -119,7 +120,8 @@ impl<'a> Album<'a> {
         let unreadable =
             |error: io::Error| Failure::Run(format!("cannot read `{}`: {error}", frame.display()));
         hasher.update(fs::read(frame).map_err(unreadable)?);
-        let looks: Vec<_> = self.scene.bodies.iter().map(|body| &body.look).collect();
+        let bodies = self.scene.bodies.iter().map(|body| &body.look);
+        let looks: Vec<_> = bodies.chain(self.scene.solids.iter().map(|solid| &solid.look)).collect();
         for look in &looks {
             if let Some(bytes) = look.mesh.as_ref().and_then(|mesh| fs::read(self.subjects.find(mesh)).ok()) {
                 hasher.update(bytes);
@@ -154,8 +156,8 @@ impl<'a> Album<'a> {
             .filter(|&row| body(row).is_some_and(|body| body.look.draw != Draw::Nothing))
             .collect();
         let all = frame.vectors("position").unwrap_or_default();
-        let positions: Vec<Vec3> = shown.iter().map(|&row| Vec3::from_array(all[row])).collect();
-        let colours: Vec<Vec3> = match &self.settings.paint {
+        let mut positions: Vec<Vec3> = shown.iter().map(|&row| Vec3::from_array(all[row])).collect();
+        let mut colours: Vec<Vec3> = match &self.settings.paint {
             Some(paint) => {
                 let values = paint.values(self.scene, frame)?;
                 shown.iter().map(|&row| paint.colour(values[row])).collect()
@@ -165,6 +167,10 @@ impl<'a> Album<'a> {
                 shown.iter().map(colour).collect()
             }
         };
+        for (dot, colour) in solids::dots(self.scene, frame) {
+            positions.push(dot);
+            colours.push(linear(colour));
+        }
         let balls =
             Balls { centres: &positions, radii: &[0.5 * self.scene.sph.spacing as f32], colours: &colours };
         let edge = |[a, b]: [Vec3; 2]| Segment { a, b, width: 1.5, colour: Vec3::splat(0.12) };
@@ -203,6 +209,7 @@ impl<'a> Album<'a> {
                 Some(paint) => {
                     let mut set = self.stage.plain_set(time);
                     set.things.push(self.subjects.painted(moved, paint)?);
+                    set.things.extend(solids::things(self.scene, moved));
                     set
                 }
                 None => {
@@ -243,6 +250,7 @@ impl<'a> Album<'a> {
 /// The frame a moment later (or earlier), each particle carried on by its velocity.
 fn advanced(frame: &Frame, seconds: f32) -> Frame {
     let mut later = frame.clone();
+    solids::advance(&mut later.info.solids, seconds);
     let velocities = frame.vectors("velocity").unwrap_or_default().as_flattened();
     if let Some(column) = later.columns.iter_mut().find(|column| column.name == "position")
         && let Values::Vectors { numbers, .. } = &mut column.values

@@ -2,7 +2,7 @@
 //! from above, so that depth reads.
 
 use glam::{Vec3, vec3};
-use littoral::scene::{Dimensions, Scene, Side, Source};
+use littoral::scene::{Dimensions, Scene, Side};
 
 /// What a picture should show, m.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,19 +68,12 @@ pub fn bounds(scene: &Scene, seen: Option<Bounds>) -> Bounds {
 
 /// Where matter is at the start.
 fn bodies(scene: &Scene) -> Option<Bounds> {
-    let one = |source: &Source| match source {
-        Source::Shape(shape) => shape.bounds(scene.dimensions),
-        Source::Jet(jet) => (
-            std::array::from_fn(|axis| jet.at[axis] - jet.radius),
-            std::array::from_fn(|axis| jet.at[axis] + jet.radius),
-        ),
-    };
     let vector = |v: [f64; 3]| vec3(v[0] as f32, v[1] as f32, v[2] as f32);
     let half = Vec3::splat(0.5 * scene.sph.spacing as f32);
     scene
         .bodies
         .iter()
-        .map(|body| one(&body.source))
+        .map(|body| body.source.bounds(scene.dimensions))
         .map(|(min, max)| Bounds { min: vector(min) - half, max: vector(max) + half })
         .reduce(|a, b| Bounds { min: a.min.min(b.min), max: a.max.max(b.max) })
 }

@@ -4,5 +4,6 @@ pub mod album;
 pub mod framing;
 pub mod paint;
 pub mod progress;
+pub mod solids;
 pub mod stage;
 pub mod subjects;

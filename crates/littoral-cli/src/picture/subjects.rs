@@ -19,6 +19,7 @@ use littoral_picture::yarn::{Spun, Stitches, Yarn};
 
 use super::framing;
 use super::paint::Paint;
+use super::solids;
 use super::stage::linear;
 use crate::failure::Failure;
 
@@ -117,6 +118,7 @@ impl<'a> Subjects<'a> {
             };
             things.push(thing);
         }
+        things.extend(solids::things(self.scene, frame));
         Ok(things)
     }
 
@@ -140,6 +142,7 @@ impl<'a> Subjects<'a> {
                 let group = gather(frame, &bodies);
                 (name, self.surface_mesh(&group, &columns_of(frame, &group.rows), Purpose::Export))
             })
+            .chain(solids::meshes(self.scene, frame))
             .collect()
     }
 
@@ -299,7 +302,7 @@ impl<'a> Subjects<'a> {
         let about = &self.scene.bodies[body];
         let grid = match &about.source {
             Source::Shape(shape) => shape.rows_and_columns(self.scene.sph.spacing),
-            Source::Jet(_) => None,
+            _ => None,
         };
         let group = gather(frame, &[body]);
         match grid {

@@ -22,8 +22,15 @@ name = "water"
 material = "water"
 shape.box = { min = [0, 0], max = [0.25, 0.5] }
 jitter = 0.1
+behaviours.tait = {}
 behaviours.artificial-viscosity.dynamic_viscosity = 1.0
 "#;
+
+/// The same, incompressible.
+#[allow(dead_code)] // not all tests need it
+pub fn incompressible_dam() -> String {
+    DAM.replace("behaviours.tait", "behaviours.incompressible")
+}
 
 /// Two bodies, one of which flows in, and a drain; a weight and a density change on the way.
 pub const JET: &str = r#"
@@ -37,6 +44,7 @@ time = { until = 0.4, frames_per_second = 25 }
 name = "pool"
 material = "water"
 shape.box = { min = [0, 0], max = [0.6, 0.15] }
+behaviours.tait = {}
 behaviours.artificial-viscosity.dynamic_viscosity = 1.0
 
 [[body]]
