@@ -47,13 +47,7 @@ def arguments():
     if a.warmup < 1 or a.steps < 1 or a.threads < 1:
         p.error("--warmup, --steps and --threads are at least 1")
     a.spacing = 2 * a.radius
-    a.counts = [round(x / a.spacing) for x in a.fluid]
-    if min(a.counts) < 2:
-        p.error("--fluid is thinner than two particles along an axis; the peer would drop the block")
-    if any((n - 1 + 2 * GAP) * a.spacing > t * (1 + 1e-6) for n, t in zip(a.counts, a.tank)):
-        p.error("--fluid does not fit: along each axis the tank has to be 1.2 spacings longer than the block")
-    a.first = [GAP * a.spacing] * 3
-    a.last = [f + (n - 1) * a.spacing for f, n in zip(a.first, a.counts)]
+    a.counts, a.first, a.last = places(a.fluid, a.tank, a.spacing)
     return a
 
 
@@ -68,11 +62,11 @@ def import_survives(env):
     return child.returncode == 0
 
 
-def launch(threads):
+def launch(threads, script):
     """Replaces this process by one with the environment the peer needs."""
     spec = importlib.util.find_spec("pysplishsplash")
     if spec is None:
-        sys.exit("dam_break.py: this Python has no pysplishsplash; run install.sh and use its bin/python")
+        sys.exit("this Python has no pysplishsplash; run install.sh and use its bin/python")
     env = dict(os.environ, OMP_NUM_THREADS=str(threads), OMP_DYNAMIC="false", OPENBLAS_NUM_THREADS="1")
     env[LAUNCHED] = "1"
     if not import_survives(env):
@@ -81,11 +75,22 @@ def launch(threads):
         bundled = glob.glob(os.path.join(os.path.dirname(spec.origin), "pysplishsplash.libs", "libGLdispatch*"))
         env["LD_PRELOAD"] = " ".join(filter(None, bundled + [os.environ.get("LD_PRELOAD")]))
         if not bundled or not import_survives(env):
-            sys.exit("dam_break.py: `import pysplishsplash` crashes, with its own libGLdispatch too")
-    os.execve(sys.executable, [sys.executable, os.path.abspath(__file__)] + sys.argv[1:], env)
+            sys.exit("`import pysplishsplash` crashes, with its own libGLdispatch too")
+    os.execve(sys.executable, [sys.executable, os.path.abspath(script)] + sys.argv[1:], env)
 
 
 # ---- The scene ----
+
+
+def places(fluid, tank, spacing):
+    """Particles along each axis of the block, and the coordinates of its first and last; stops if it does not fit."""
+    counts = [round(x / spacing) for x in fluid]
+    if min(counts) < 2:
+        sys.exit("--fluid is thinner than two particles along an axis; the peer would drop the block")
+    if any((n - 1 + 2 * GAP) * spacing > t * (1 + 1e-6) for n, t in zip(counts, tank)):
+        sys.exit("--fluid does not fit: along each axis the tank has to be 1.2 spacings longer than the block")
+    first = [GAP * spacing] * 3
+    return counts, first, [f + (n - 1) * spacing for f, n in zip(first, counts)]
 
 
 def unit_box():
@@ -98,15 +103,15 @@ def unit_box():
     return "\n".join(lines) + "\n"
 
 
-def scene(a):
-    """The peer's scene file. Its numbers for named choices: method 0 WCSPH, boundary 0 Akinci 2012,
-    time step 0 fixed, viscosity 1 standard, block 0 cubic lattice."""
+def scene(a, method=0, cfl=0):
+    """The peer's scene file. Its numbers for named choices: method 0 WCSPH, 4 DFSPH, boundary 0 Akinci 2012,
+    time step 0 fixed, 1 by the fastest particle, viscosity 1 standard, block 0 cubic lattice."""
     return {
         "Configuration": {
             "particleRadius": a.radius,
-            "simulationMethod": 0,
+            "simulationMethod": method,
             "boundaryHandlingMethod": 0,
-            "cflMethod": 0,
+            "cflMethod": cfl,
             "timeStepSize": a.dt,
             "gravitation": GRAVITY,
         },
@@ -130,26 +135,31 @@ def scene(a):
 
 def require(what, got, want):
     if not math.isclose(got, want, rel_tol=1e-5, abs_tol=1e-9):
-        sys.exit(f"dam_break.py: the peer has {what} {got}, not {want}: this is not the documented scene")
+        sys.exit(f"the peer has {what} {got}, not {want}: this is not the documented scene")
 
 
 # ---- The run ----
+
+
+def simulator(sph, scene, workdir):
+    """The peer with a scene in place, without a window."""
+    with open(os.path.join(workdir, "box.obj"), "w") as f:
+        f.write(unit_box())
+    scene_file = os.path.join(workdir, "dam.json")
+    with open(scene_file, "w") as f:
+        json.dump(scene, f)
+    base = sph.Exec.SimulatorBase()
+    base.init(sceneFile=scene_file, useGui=False, useCache=False, initialPause=False,
+              outputDir=os.path.join(workdir, "out"))
+    base.initSimulation()
+    return base
 
 
 def run(a, workdir):
     import numpy as np
     import pysplishsplash as sph
 
-    with open(os.path.join(workdir, "box.obj"), "w") as f:
-        f.write(unit_box())
-    scene_file = os.path.join(workdir, "dam.json")
-    with open(scene_file, "w") as f:
-        json.dump(scene(a), f)
-
-    base = sph.Exec.SimulatorBase()
-    base.init(sceneFile=scene_file, useGui=False, useCache=False, initialPause=False,
-              outputDir=os.path.join(workdir, "out"))
-    base.initSimulation()
+    base = simulator(sph, scene(a), workdir)
     sim = sph.Simulation.getCurrent()
     fluid = sim.getFluidModel(0)
     n = fluid.numActiveParticles()
@@ -251,10 +261,10 @@ def run(a, workdir):
     }
 
 
-def main():
-    a = arguments()
+def print_record(a, run, script):
+    """Runs the peer in a process fit for it, and prints what comes back."""
     if LAUNCHED not in os.environ:
-        launch(a.threads)
+        launch(a.threads, script)
     # The peer logs to stdout: keep that for our one line.
     out = os.fdopen(os.dup(1), "w")
     quiet = os.open(os.devnull, os.O_WRONLY)
@@ -268,4 +278,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    print_record(arguments(), run, __file__)
