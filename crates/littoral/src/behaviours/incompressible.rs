@@ -1,7 +1,7 @@
 //! Incompressible fluid: the default pressure. The solve itself, with its equations, is in `solve/pressure.rs`; here
 //! stands what a scene says of it, and where in a step it works.
 //!
-//! Kept honest by `littoral validate hydrostatic-column`.
+//! Kept honest by `littoral validate hydrostatic-incompressible`.
 
 use glam::DVec3;
 use rayon::prelude::*;

@@ -28,7 +28,7 @@
 //! five times too fast. Where `[solver] shift` is on, β = 0, and a second solve shifts positions, not
 //! velocities, so that the density evens out. Free surfaces do not bear that: a tank of water caved in.
 //!
-//! Kept honest by `littoral validate hydrostatic-column` and by `tests/incompressible.rs`.
+//! Kept honest by `littoral validate hydrostatic-incompressible archimedes cavity`.
 
 use glam::Vec4;
 use rayon::prelude::*;
