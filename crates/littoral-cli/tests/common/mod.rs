@@ -27,7 +27,6 @@ behaviours.artificial-viscosity.dynamic_viscosity = 1.0
 "#;
 
 /// The same, incompressible.
-#[allow(dead_code)] // not all tests need it
 pub fn incompressible_dam() -> String {
     DAM.replace("behaviours.tait", "behaviours.incompressible")
 }

@@ -9,8 +9,8 @@
 //!   Δt dδ/dt ≤ 1 − δ         for drops, which may fly together.
 //!
 //! This is done by pressures, one for each particle: of any sign inside, p ≥ 0 at surfaces and in spray, where they
-//! push if the condition would fail and vanish if it holds with room to spare. Their force is the gradient of what they hold down,
-//! F_i = −V_i Σ_j V_j (p_i + p_j) ∇W − 2 V_i Σ_b V_b p_i ∇W over particles j and wall samples b: it conserves
+//! push if the condition would fail and vanish if it holds with room to spare. Their force is the gradient of what
+//! they hold down, F_i = −V_i Σ_j V_j (p_i + p_j) ∇W − 2 V_i Σ_b V_b p_i ∇W over particles j and wall samples b: it conserves
 //! momentum, does no work on walls at rest, and knows volumes only, so that fluids of any density ratio share it.
 //! With a = F/m, what the pressures take away from d²δ/dt² is
 //!
@@ -115,7 +115,8 @@ struct Filled {
 
 /// How often walls count in gradients. Twice, what is behind them is the mirror image of what is before, with the same
 /// pressure and the opposite velocity towards the wall: pressures beside it are then right within a few per cent, a
-/// fifth too high with once. But twice holds back a flow along walls, and closed flows decay: a cavity's by a fifth.
+/// fifth too high with once. But twice holds back flows along
+/// walls: in a lid-driven cavity, velocities were off by a fifth of the lid's.
 pub fn mirror(shifts: bool) -> f32 {
     if shifts { 1.0 } else { 2.0 }
 }
