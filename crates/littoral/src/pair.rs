@@ -114,6 +114,31 @@ pub trait Sum: Sync {
     fn finish<S: Simd>(&self, own: &Own, partial: Self::Partial<S>) -> Self::Total;
 }
 
+/// Eight neighbours of a particle whose kernels are known from before ([`crate::backend::cpu::Slopes`]).
+#[derive(Clone, Copy)]
+pub struct SlopedPair<S: Simd> {
+    /// x_i − x_j, m.
+    pub x: Lanes3<S>,
+    /// What x is multiplied by to give ∇W; zero for lanes that do not count.
+    pub gradient_over_r: Lanes<S>,
+    /// As [`Own::volume`], m³.
+    pub volume: Lanes<S>,
+    /// Velocity of the neighbours, m/s.
+    pub velocity: Lanes3<S>,
+}
+
+/// A sum of gradients that is taken again and again while positions stay, as in a solve; over particles only.
+pub trait SlopedSum: Sync {
+    type Partial<S: Simd>: Copy;
+    type Total: Send;
+
+    fn start<S: Simd>(&self, simd: S) -> Self::Partial<S>;
+
+    fn add<S: Simd>(&self, pair: &SlopedPair<S>, partial: &mut Self::Partial<S>);
+
+    fn finish<S: Simd>(&self, own: &Own, partial: Self::Partial<S>) -> Self::Total;
+}
+
 /// A force between two particles.
 pub trait PairLaw: Copy + Sync {
     /// Force on the particle from each of eight neighbours, N (N/m in 2-D).

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::kernels::Kernel;
 use crate::neighbourhood::{Neighbourhood, Periods};
-use crate::pair::{Own, Pair, PairLaw, Sum, WallPair};
+use crate::pair::{Own, Pair, PairLaw, SlopedPair, SlopedSum, Sum, WallPair};
 use crate::simd::*;
 use crate::solids::Wrench;
 use crate::walls::Walls;
@@ -26,6 +26,21 @@ pub struct Rows<'a> {
     wall_motion: &'a [Vec4],
     lists: &'a Neighbourhood,
     periods: &'a Periods,
+}
+
+/// (dW/dr)/r of every pair, kept while positions stay: a solve that goes over the pairs ten times in a step needs
+/// neither roots nor kernels again. 4 bytes for each pair, in the blocks of the lists.
+#[derive(Default)]
+pub struct Slopes {
+    pieces: Vec<SlopePiece>,
+}
+
+#[derive(Default)]
+struct SlopePiece {
+    /// First block of each particle.
+    starts: Vec<u32>,
+    /// Zero for lanes that do not count.
+    blocks: Vec<[f32; LANES]>,
 }
 
 /// Particles in a piece of parallel work.
@@ -95,16 +110,95 @@ impl<'a> Rows<'a> {
         out.par_chunks_mut(PIECE).enumerate().for_each(|(piece, out)| {
             dispatch!(level, simd => {
                 for (k, out) in out.iter_mut().enumerate() {
-                    write(out, self.sum_at(simd, law, piece * PIECE + k));
+                    write(out, self.sum_at(simd, law, piece * PIECE + k, |_| ()));
+                }
+            });
+        });
+    }
+
+    /// The same, and keeps the slopes of a kernel for [`Rows::sum_sloped`].
+    pub fn sum_and_slopes<L: Sum>(
+        &self,
+        law: &L,
+        out: &mut [L::Total],
+        kernel: &Kernel,
+        slopes: &mut Slopes,
+    ) {
+        assert_eq!(out.len(), self.place.len());
+        let level = Level::new();
+        slopes.pieces.resize_with(out.len().div_ceil(PIECE), SlopePiece::default);
+        let pieces = out.par_chunks_mut(PIECE).zip(&mut slopes.pieces).enumerate();
+        pieces.for_each(|(piece, (out, slopes))| {
+            slopes.starts.clear();
+            slopes.blocks.clear();
+            dispatch!(level, simd => {
+                for (k, out) in out.iter_mut().enumerate() {
+                    slopes.starts.push(slopes.blocks.len() as u32);
+                    let keep = |pair: &Pair<_>| slopes.blocks.push(pair.gradient_over_r(kernel).to_array());
+                    *out = self.sum_at(simd, law, piece * PIECE + k, keep);
+                }
+            });
+        });
+    }
+
+    /// Sums of gradients, with the slopes that were kept for these positions.
+    ///
+    /// # Panics
+    /// If the slopes are not of as many particles.
+    pub fn sum_sloped<L: SlopedSum>(&self, law: &L, slopes: &Slopes, out: &mut [L::Total]) {
+        assert_eq!(out.len(), self.place.len());
+        assert_eq!(slopes.pieces.len(), out.len().div_ceil(PIECE));
+        let level = Level::new();
+        out.par_chunks_mut(PIECE).zip(&slopes.pieces).enumerate().for_each(|(piece, (out, slopes))| {
+            dispatch!(level, simd => {
+                for (k, out) in out.iter_mut().enumerate() {
+                    let blocks = &slopes.blocks[slopes.starts[k] as usize..];
+                    *out = self.sum_sloped_at(simd, law, piece * PIECE + k, blocks);
                 }
             });
         });
     }
 
     #[inline(always)]
-    fn sum_at<S: Simd, L: Sum>(&self, simd: S, law: &L, i: usize) -> L::Total {
+    fn sum_sloped_at<S: Simd, L: SlopedSum>(
+        &self,
+        simd: S,
+        law: &L,
+        i: usize,
+        slopes: &[[f32; LANES]],
+    ) -> L::Total {
+        let own = self.own(i);
+        let mut partial = law.start(simd);
+        let mut tail = [0; LANES];
+        let list = self.lists.particles(i);
+        for (b, slopes) in slopes[..list.blocks()].iter().enumerate() {
+            let (others, _) = list.block(b, &mut tail);
+            // SAFETY: `Rows::new` compared the lists' bounds with the rows.
+            let ((at, volume), (velocity, _)) =
+                unsafe { (gather(simd, self.place, others), gather(simd, self.motion, others)) };
+            let x = self.offset(simd, own.position, at);
+            let gradient_over_r = Lanes::load_array_ref(simd, slopes);
+            law.add(&SlopedPair { x, gradient_over_r, volume, velocity }, &mut partial);
+        }
+        law.finish(&own, partial)
+    }
+
+    #[inline(always)]
+    fn own(&self, i: usize) -> Own {
         let (place, motion) = (self.place[i], self.motion[i]);
-        let own = Own { index: i, position: place, velocity: motion, pressure: motion.w, volume: place.w };
+        Own { index: i, position: place, velocity: motion, pressure: motion.w, volume: place.w }
+    }
+
+    #[inline(always)]
+    fn sum_at<S: Simd, L: Sum>(
+        &self,
+        simd: S,
+        law: &L,
+        i: usize,
+        mut see: impl FnMut(&Pair<S>),
+    ) -> L::Total {
+        let own = self.own(i);
+        let place = own.position;
         let mut partial = law.start(simd);
         let mut tail = [0; LANES];
         let list = self.lists.particles(i);
@@ -114,7 +208,9 @@ impl<'a> Rows<'a> {
             let ((at, volume), (velocity, pressure)) =
                 unsafe { (gather(simd, self.place, others), gather(simd, self.motion, others)) };
             let (x, r) = self.separation(simd, place, at, count);
-            law.add(&own, &Pair { simd, others, x, r, volume, velocity, pressure }, &mut partial);
+            let pair = Pair { simd, others, x, r, volume, velocity, pressure };
+            law.add(&own, &pair, &mut partial);
+            see(&pair);
         }
         let list = self.lists.walls(i);
         for b in 0..list.blocks() {
@@ -281,6 +377,17 @@ impl<'a> Rows<'a> {
     /// x_i − x_j to the nearest image, and its length; lanes from `count` on are put out of every kernel's reach.
     #[inline(always)]
     fn separation<S: Simd>(&self, simd: S, from: Vec4, at: Lanes3<S>, count: usize) -> (Lanes3<S>, Lanes<S>) {
+        let x = self.offset(simd, from, at);
+        let r = x.dot(x).sqrt();
+        if count < LANES {
+            return (x, first(simd, count).select(r, splat(simd, FAR)));
+        }
+        (x, r)
+    }
+
+    /// x_i − x_j to the nearest image.
+    #[inline(always)]
+    fn offset<S: Simd>(&self, simd: S, from: Vec4, at: Lanes3<S>) -> Lanes3<S> {
         let mut x = Lanes3::splat(simd, from.truncate().into()) - at;
         if self.periods.any() {
             let wrap = |x: Lanes<S>, length: f32| {
@@ -289,11 +396,7 @@ impl<'a> Rows<'a> {
             let [lx, ly, lz] = self.periods.length;
             x = Lanes3 { x: wrap(x.x, lx), y: wrap(x.y, ly), z: wrap(x.z, lz) };
         }
-        let r = x.dot(x).sqrt();
-        if count < LANES {
-            return (x, first(simd, count).select(r, splat(simd, FAR)));
-        }
-        (x, r)
+        x
     }
 }
 

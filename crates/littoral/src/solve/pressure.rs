@@ -33,10 +33,10 @@
 use glam::Vec4;
 use rayon::prelude::*;
 
-use crate::backend::cpu::Rows;
+use crate::backend::cpu::{Rows, Slopes};
 use crate::behaviours::Solved;
 use crate::kernels::Kernel;
-use crate::pair::{Own, Pair, Sum, WallPair};
+use crate::pair::{Own, Pair, SlopedPair, SlopedSum, Sum, WallPair};
 use crate::simd::*;
 use crate::solids::{Coupling, WallPush};
 
@@ -85,6 +85,7 @@ pub struct Setting<'a> {
 #[derive(Default)]
 pub struct PressureSolve {
     filled: Vec<Filled>,
+    slopes: Slopes,
     /// s, what A p must reach, 1/s².
     source: Vec<f32>,
     /// s − A p.
@@ -150,7 +151,7 @@ impl PressureSolve {
         self.filled.resize(setting.rows.place().len(), Filled::default());
         let mirror = mirror(setting.shifts);
         let sums = Positions { density: setting.density, pressure: setting.pressure, mirror };
-        setting.rows.sum(&sums, &mut self.filled);
+        setting.rows.sum_and_slopes(&sums, &mut self.filled, setting.pressure, &mut self.slopes);
     }
 
     /// δ of each particle.
@@ -240,7 +241,7 @@ impl PressureSolve {
                 last = self.turn(setting.rows.place(), last);
                 apply(
                     setting,
-                    &self.filled,
+                    (&self.filled, &self.slopes),
                     &self.direction,
                     &mut self.pushing,
                     &mut self.change,
@@ -265,7 +266,7 @@ impl PressureSolve {
 
     /// Acceleration and residual of the pressures as they are.
     fn start_from(&mut self, setting: &Setting, pressure: &[f32]) {
-        apply(setting, &self.filled, pressure, &mut self.pushing, &mut self.acceleration, &mut self.image);
+        apply(setting, (&self.filled, &self.slopes), pressure, &mut self.pushing, &mut self.acceleration, &mut self.image);
         let rows = (&mut self.residual, &self.source, &self.image).into_par_iter().with_min_len(8192);
         rows.for_each(|(residual, source, image)| *residual = source - image);
     }
@@ -354,7 +355,7 @@ fn release(pressure: &mut [f32], filled: &[Filled], inside: f32) -> bool {
 /// Accelerations that pressures make, and A times the pressures.
 fn apply(
     setting: &Setting,
-    filled: &[Filled],
+    (filled, slopes): (&[Filled], &Slopes),
     pressure: &[f32],
     pushing: &mut [Vec4],
     acceleration: &mut [Vec4],
@@ -364,13 +365,12 @@ fn apply(
     rows.with_min_len(8192).for_each(|(row, place, pressure)| {
         *row = place.truncate().extend(place.w * pressure);
     });
-    let push = Push { kernel: setting.pressure, filled, pressure };
     let pushed = setting.rows.with_place(pushing);
-    pushed.sum(&push, acceleration);
+    pushed.sum_sloped(&Push { filled, pressure }, slopes, acceleration);
     let rows = setting.rows.with_motion(acceleration);
     let mut change = Change::of_push(setting, filled);
     match setting.coupling {
-        None => rows.sum(&change, image),
+        None => rows.sum_sloped(&change, slopes, image),
         Some(coupling) => {
             change.walls_move = true;
             let law = WallPush { kernel: *setting.pressure, mirror: mirror(setting.shifts) };
@@ -442,12 +442,11 @@ impl Sum for Positions<'_> {
 
 /// a_i = −(p_i g_i + Σ_j V_j p_j ∇W)/ρ_i. The rows' volume is V p.
 struct Push<'a> {
-    kernel: &'a Kernel,
     filled: &'a [Filled],
     pressure: &'a [f32],
 }
 
-impl Sum for Push<'_> {
+impl SlopedSum for Push<'_> {
     type Partial<S: Simd> = Lanes3<S>;
     type Total = Vec4;
 
@@ -457,8 +456,8 @@ impl Sum for Push<'_> {
     }
 
     #[inline(always)]
-    fn add<S: Simd>(&self, _own: &Own, pair: &Pair<S>, partial: &mut Lanes3<S>) {
-        *partial = *partial + pair.x * (pair.gradient_over_r(self.kernel) * pair.volume);
+    fn add<S: Simd>(&self, pair: &SlopedPair<S>, partial: &mut Lanes3<S>) {
+        *partial = *partial + pair.x * (pair.gradient_over_r * pair.volume);
     }
 
     #[inline(always)]
@@ -488,6 +487,33 @@ impl<'a> Change<'a> {
     fn of_push(setting: &Setting<'a>, filled: &'a [Filled]) -> Change<'a> {
         Change { sign: -1.0, walls_move: false, ..Change::of_velocity(setting, filled) }
     }
+
+    #[inline(always)]
+    fn total(&self, own: &Own, others: f32) -> f32 {
+        let own_part = own.velocity.truncate().dot(self.filled[own.index].gradient.truncate());
+        (own_part - others) * self.sign
+    }
+}
+
+/// Without walls, or with walls at rest: their part is in the own gradient.
+impl SlopedSum for Change<'_> {
+    type Partial<S: Simd> = Lanes<S>;
+    type Total = f32;
+
+    #[inline(always)]
+    fn start<S: Simd>(&self, simd: S) -> Lanes<S> {
+        splat(simd, 0.0)
+    }
+
+    #[inline(always)]
+    fn add<S: Simd>(&self, pair: &SlopedPair<S>, partial: &mut Lanes<S>) {
+        *partial += pair.velocity.dot(pair.x) * (pair.gradient_over_r * pair.volume);
+    }
+
+    #[inline(always)]
+    fn finish<S: Simd>(&self, own: &Own, partial: Lanes<S>) -> f32 {
+        self.total(own, sum(partial))
+    }
 }
 
 impl Sum for Change<'_> {
@@ -514,7 +540,6 @@ impl Sum for Change<'_> {
 
     #[inline(always)]
     fn finish<S: Simd>(&self, own: &Own, partial: Lanes<S>) -> f32 {
-        let own_part = own.velocity.truncate().dot(self.filled[own.index].gradient.truncate());
-        (own_part - sum(partial)) * self.sign
+        self.total(own, sum(partial))
     }
 }
