@@ -10,8 +10,8 @@ use crate::behaviour::Schema;
 use crate::behaviours::Behaviour;
 use crate::columns::*;
 use crate::resolve::{Field, Resolved};
-use crate::solids::{Coupling, WallPush, Wrench};
-use crate::solve::pressure::{Setting, Tolerance, mirror};
+use crate::solids::{Coupling, Wrench};
+use crate::solve::pressure::{Setting, Tolerance};
 use crate::step::rows;
 use crate::world::World;
 
@@ -86,7 +86,7 @@ impl World {
         pushing.clear();
         pushing
             .extend(self.packed.place.iter().zip(pressure).map(|(row, p)| row.truncate().extend(row.w * p)));
-        let law = WallPush { kernel: self.discretisation.pressure, mirror: mirror(self.solver.shift) };
+        let law = self.pressure_solve.wall_push(self.discretisation.pressure);
         let rows = rows(&self.packed, &self.walls, &self.neighbourhood, &self.periods).with_place(&pushing);
         let centres: Vec<DVec3> = self.solids.iter().map(|solid| solid.pose.position).collect();
         let mut wrenches = vec![Wrench::default(); self.solids.len()];

@@ -16,17 +16,17 @@ use crate::backend::cpu::Rows;
 use crate::kernels::Kernel;
 use crate::pair::{Own, Pair, PairLaw, WallPair};
 use crate::simd::{Lanes3, Simd};
+use crate::solve::pressure::Filled;
 use crate::walls::Walls;
 
 /// The push of walls on particles, for rows that have V p in place of their volume.
 #[derive(Clone, Copy)]
-pub struct WallPush {
+pub struct WallPush<'a> {
     pub kernel: Kernel,
-    /// How often walls count; see `solve/pressure.rs`.
-    pub mirror: f32,
+    pub filled: &'a [Filled],
 }
 
-impl PairLaw for WallPush {
+impl PairLaw for WallPush<'_> {
     #[inline(always)]
     fn force<S: Simd>(&self, _own: &Own, pair: &Pair<S>) -> Lanes3<S> {
         Lanes3::zero(pair.simd)
@@ -34,7 +34,8 @@ impl PairLaw for WallPush {
 
     #[inline(always)]
     fn wall_force<S: Simd>(&self, own: &Own, wall: &WallPair<S>) -> Lanes3<S> {
-        wall.x * (wall.gradient_over_r(&self.kernel) * wall.volume * (-self.mirror * own.volume))
+        let mirror = self.filled[own.index].mirror;
+        wall.x * (wall.gradient_over_r(&self.kernel) * wall.volume * (-mirror * own.volume))
     }
 }
 
