@@ -14,6 +14,7 @@ mod drop;
 mod free_fall;
 mod hydrostatic;
 mod kernel_moments;
+mod layers;
 mod rayleigh_taylor;
 mod shear;
 mod taylor_green;
@@ -30,6 +31,7 @@ pub static ALL: &[&Validation] = &[
     &conservation::CONSERVATION,
     &hydrostatic::HYDROSTATIC_COLUMN,
     &hydrostatic::HYDROSTATIC_INCOMPRESSIBLE,
+    &layers::HYDROSTATIC_LAYERS,
     &shear::COUETTE,
     &shear::POISEUILLE,
     &shear::POISEUILLE_ARTIFICIAL,
