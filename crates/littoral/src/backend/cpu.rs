@@ -190,13 +190,7 @@ impl<'a> Rows<'a> {
     }
 
     #[inline(always)]
-    fn sum_at<S: Simd, L: Sum>(
-        &self,
-        simd: S,
-        law: &L,
-        i: usize,
-        mut see: impl FnMut(&Pair<S>),
-    ) -> L::Total {
+    fn sum_at<S: Simd, L: Sum>(&self, simd: S, law: &L, i: usize, mut see: impl FnMut(&Pair<S>)) -> L::Total {
         let own = self.own(i);
         let place = own.position;
         let mut partial = law.start(simd);

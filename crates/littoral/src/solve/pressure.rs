@@ -285,7 +285,14 @@ impl PressureSolve {
 
     /// Acceleration and residual of the pressures as they are.
     fn start_from(&mut self, setting: &Setting, pressure: &[f32]) {
-        apply(setting, (&self.filled, &self.slopes), pressure, &mut self.pushing, &mut self.acceleration, &mut self.image);
+        apply(
+            setting,
+            (&self.filled, &self.slopes),
+            pressure,
+            &mut self.pushing,
+            &mut self.acceleration,
+            &mut self.image,
+        );
         let rows = (&mut self.residual, &self.source, &self.image).into_par_iter().with_min_len(8192);
         rows.for_each(|(residual, source, image)| *residual = source - image);
     }
@@ -468,7 +475,12 @@ impl Sum for Positions<'_> {
     }
 
     #[inline(always)]
-    fn add_walls<S: Simd>(&self, _own: &Own, wall: &WallPair<S>, (ratio, _, gradient, _): &mut PositionSums<S>) {
+    fn add_walls<S: Simd>(
+        &self,
+        _own: &Own,
+        wall: &WallPair<S>,
+        (ratio, _, gradient, _): &mut PositionSums<S>,
+    ) {
         *ratio += wall.volume * wall.w(self.density);
         *gradient = *gradient + wall.x * (wall.gradient_over_r(self.pressure) * wall.volume);
     }

@@ -18,6 +18,7 @@ mod layers;
 mod rayleigh_taylor;
 mod shear;
 mod taylor_green;
+mod terminal_velocity;
 
 use crate::scene::{self, Scene};
 use crate::step::StepError;
@@ -38,6 +39,7 @@ pub static ALL: &[&Validation] = &[
     &shear::POISEUILLE_IMPLICIT,
     &taylor_green::TAYLOR_GREEN,
     &archimedes::ARCHIMEDES,
+    &terminal_velocity::TERMINAL_VELOCITY,
     &cavity::CAVITY,
     &rayleigh_taylor::RAYLEIGH_TAYLOR,
     &dam_break::DAM_BREAK,
