@@ -259,6 +259,7 @@ impl World {
             rest_density: &rest_density,
             solver: &self.solver,
             interfaces: &self.interfaces,
+            solids: &self.solids,
             dt,
         };
         for now in &self.behaviours {
@@ -269,6 +270,7 @@ impl World {
     /// Stage 6: what forces cannot do within one step.
     fn solve(&mut self, dt: f32) {
         let rest_density: Vec<f32> = self.bodies.iter().map(|body| body.rest_density).collect();
+        let mut pushes = vec![Wrench::default(); self.solids.len()];
         for now in self.behaviours.iter().filter(|now| now.behaviour.has_solve()) {
             // Each solve sees what the one before it has made of the velocities.
             let velocity = self.particles.get(&VELOCITY);
@@ -281,11 +283,15 @@ impl World {
                 rest_density: &rest_density,
                 solver: &self.solver,
                 interfaces: &self.interfaces,
+                solids: &self.solids,
                 dt,
             };
-            if let Some(solved) = now.behaviour.solve(now, &around, &mut self.particles) {
+            if let Some(solved) = now.behaviour.solve(now, &around, &mut self.particles, &mut pushes) {
                 self.solves.add(now.behaviour.schema().name, solved);
             }
+        }
+        for (solid, push) in self.solids.iter_mut().zip(pushes) {
+            solid.wrench += push;
         }
     }
 

@@ -98,6 +98,11 @@ impl<'a> Rows<'a> {
         self.place
     }
 
+    /// Velocities of the wall samples, and pressure terms.
+    pub fn wall_motion(&self) -> &'a [Vec4] {
+        self.wall_motion
+    }
+
     /// Sums over the neighbours of every particle, into its place of `out`.
     pub fn sum<L: Sum>(&self, law: &L, out: &mut [L::Total]) {
         self.each(law, out, |out, total| *out = total);

@@ -33,6 +33,7 @@ use crate::pair::{Own, Pair, Sum};
 use crate::particles::Particles;
 use crate::resolve::{Coefficient, Resolved};
 use crate::simd::*;
+use crate::solids::Wrench;
 
 pub static SCHEMA: Schema = Schema {
     name: "dispersion",
@@ -111,7 +112,13 @@ impl Behaviour for Dispersion {
         true
     }
 
-    fn solve(&self, now: &Resolved, around: &Around, particles: &mut Particles) -> Option<Solved> {
+    fn solve(
+        &self,
+        now: &Resolved,
+        around: &Around,
+        particles: &mut Particles,
+        _pushes: &mut [Wrench],
+    ) -> Option<Solved> {
         let diffusivity = now.weighted("diffusivity");
         if diffusivity.max() <= 0.0 {
             return None;

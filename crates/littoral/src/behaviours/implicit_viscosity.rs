@@ -16,7 +16,9 @@
 //! and a fluid without this behaviour takes no part.
 //!
 //! A wall's velocity is given: samples add to the diagonal and to the right-hand side only (`WallFriction`). That goes
-//! for SPH walls too: a velocity continued from that of the last step would swing to and fro.
+//! for SPH walls too: a velocity continued from that of the last step would swing to and fro. A free solid's is not: a
+//! light one in a thick fluid would be thrown about. Its own equation of motion, u = u* + M⁻¹ q with q = J(v, u) the
+//! impulse that friction gives it, joins the system, as M⁻¹ q − M⁻¹ J(v, M⁻¹ q) = M⁻¹ J(0, u*): still symmetric.
 //!
 //! The system is solved by conjugate gradients, preconditioned by the blocks of 3 × 3 on the diagonal, starting from
 //! last step's change. When they stop at x with the residual r, velocities become x + r/m, which is
@@ -25,7 +27,7 @@
 //! Reads `MASS`, changes `VELOCITY`, keeps `VISCOUS_CHANGE`. Kept honest by `littoral validate
 //! poiseuille-implicit` and by the tests below.
 
-use glam::{Mat3, Vec3, Vec4};
+use glam::{DVec3, Mat3, Vec3, Vec4};
 use rayon::prelude::*;
 
 use crate::backend::cpu::Rows;
@@ -35,11 +37,12 @@ use crate::behaviours::{Around, Behaviour, Solved};
 use crate::columns::{MASS, VELOCITY, VISCOUS_CHANGE};
 use crate::discretisation::Discretisation;
 use crate::kernels::{Kernel, lattice_sum};
-use crate::pair::{Own, Pair, Sum, WallPair};
+use crate::pair::{Own, Pair, PairLaw, Sum, WallPair};
 use crate::particles::Particles;
 use crate::resolve::{Coefficient, Resolved};
 use crate::scene::KernelName;
 use crate::simd::*;
+use crate::solids::{SolidState, Wrench};
 use crate::solve::conjugate_gradients::{self, Entry, Scratch, Stop, System};
 
 pub static SCHEMA: Schema = Schema {
@@ -70,19 +73,38 @@ impl Behaviour for ImplicitViscosity {
         true
     }
 
-    fn solve(&self, now: &Resolved, around: &Around, particles: &mut Particles) -> Option<Solved> {
+    fn solve(
+        &self,
+        now: &Resolved,
+        around: &Around,
+        particles: &mut Particles,
+        pushes: &mut [Wrench],
+    ) -> Option<Solved> {
         let strength = now.weighted("dynamic_viscosity").coefficient();
         let friction = Friction::new(strength, around.discretisation, around.dt);
         let (error, most_iterations) = (around.solver.viscosity_error, around.solver.iterations);
         let stop = Stop { error: error.into(), most_iterations };
-        Some(solve(&friction, stop, &around.rows, particles))
+        let mut solids = Solids::new(around, &friction, particles);
+        let solved = solve(&friction, stop, &around.rows, &mut solids, particles);
+        for (push, impulse) in pushes.iter_mut().zip(&solids.impulses) {
+            *push += *impulse * f64::from(1.0 / around.dt);
+        }
+        particles.workspace.give_back([solids.motion]);
+        Some(solved)
     }
 }
 
-fn solve(friction: &Friction, stop: Stop, rows: &Rows, particles: &mut Particles) -> Solved {
+fn solve(
+    friction: &Friction,
+    stop: Stop,
+    rows: &Rows,
+    solids: &mut Solids,
+    particles: &mut Particles,
+) -> Solved {
     let count = particles.len();
     let (mut velocity, mut change) = (particles.take(&VELOCITY), particles.take(&VISCOUS_CHANGE));
-    let mut borrow = || particles.workspace.borrow(count);
+    // The particles' velocities, then the impulses of free solids.
+    let mut borrow = || particles.workspace.borrow(count + 2 * solids.free.len());
     let (mut x, mut residual, mut direction, mut product) = (borrow(), borrow(), borrow(), borrow());
     let mut blocks = particles.workspace.borrow(3 * count);
     let mut sums = std::mem::take(&mut particles.workspace.sums);
@@ -94,21 +116,42 @@ fn solve(friction: &Friction, stop: Stop, rows: &Rows, particles: &mut Particles
     let blocks_by_row = &*blocks_by_row;
 
     // Starts from last step's change; r = m v* + (walls) − A x.
-    x.par_iter_mut().with_min_len(8192).enumerate().for_each(|(i, x)| *x = velocity[i] + change[i]);
-    rows.with_motion(&x).sum(&Product { friction, mass }, &mut residual);
-    residual.par_iter_mut().with_min_len(8192).enumerate().for_each(|(i, r)| {
+    let (moving, impulses) = x.split_at_mut(count);
+    moving.par_iter_mut().with_min_len(8192).enumerate().for_each(|(i, x)| *x = velocity[i] + change[i]);
+    impulses.fill(Vec4::ZERO);
+    let (left, left_of_solids) = residual.split_at_mut(count);
+    rows.with_motion(moving).sum(&Product { friction, mass, walls_move: false }, left);
+    left.par_iter_mut().with_min_len(8192).enumerate().for_each(|(i, r)| {
         let [a, b, c] = blocks_by_row[i];
         *r = velocity[i] * mass[i] + Vec4::new(a.w, b.w, c.w, 0.0) - *r;
     });
+    solids.start(&rows.with_motion(moving), left_of_solids);
 
+    let heaviness = solids.heaviness();
     let system = System {
-        apply: |p: &[Vec4], out: &mut [Vec4]| rows.with_motion(p).sum(&Product { friction, mass }, out),
+        apply: |p: &[Vec4], out: &mut [Vec4]| {
+            let ((p, q), (out, out_of_solids)) = (p.split_at(count), out.split_at_mut(count));
+            let rows = rows.with_motion(p);
+            if q.is_empty() {
+                rows.sum(&Product { friction, mass, walls_move: false }, out);
+            } else {
+                solids.apply(&rows, q, out_of_solids);
+                let rows = rows.with_wall_motion(&solids.motion);
+                rows.sum(&Product { friction, mass, walls_move: true }, out);
+            }
+        },
         precondition: |i: usize, r: Vec4| {
+            if i >= count {
+                return heaviness[i - count] * r;
+            }
             let [a, b, c] = blocks_by_row[i];
             Vec4::new(a.dot(r), b.dot(r), c.dot(r), 0.0)
         },
         // The error of the momentum that friction carries, against that momentum (and against what f32 can tell).
         measure: |i: usize, x: Vec4, r: Vec4| {
+            if i >= count {
+                return [r.times(heaviness[i - count] * r), 0.0];
+            }
             let (mass, carried) = (f64::from(mass[i]), x - velocity[i]);
             let doubtful = ROUNDING / stop.error.powi(2) * x.times(x);
             [r.times(r) / mass, mass * (carried.times(carried) + doubtful)]
@@ -116,6 +159,8 @@ fn solve(friction: &Friction, stop: Stop, rows: &Rows, particles: &mut Particles
     };
     let scratch = Scratch { direction: &mut direction, product: &mut product, sums: &mut sums };
     let solved = conjugate_gradients::solve(system, stop, &mut x, &mut residual, scratch);
+    solids.finish(&rows.with_motion(&x[..count]), &x[count..]);
+    (x.truncate(count), residual.truncate(count));
 
     let rows = (&mut velocity, &mut change, &x, &residual, mass).into_par_iter().with_min_len(8192);
     rows.for_each(|(velocity, change, x, residual, mass)| {
@@ -178,10 +223,148 @@ impl<'a> Friction<'a> {
     }
 }
 
+/// The impulse that friction with a wall gives a particle in a step.
+#[derive(Clone, Copy)]
+struct Grip<'a>(Friction<'a>);
+
+impl PairLaw for Grip<'_> {
+    #[inline(always)]
+    fn force<S: Simd>(&self, _own: &Own, pair: &Pair<S>) -> Lanes3<S> {
+        Lanes3::zero(pair.simd)
+    }
+
+    #[inline(always)]
+    fn wall_force<S: Simd>(&self, own: &Own, wall: &WallPair<S>) -> Lanes3<S> {
+        let velocity = wall.velocity - Lanes3::splat(wall.simd, own.velocity.truncate().into());
+        wall.x * (self.0.of_wall(own, wall) * velocity.dot(wall.x))
+    }
+}
+
+/// The solids' part of the system; its vectors have two rows for each free solid: impulse, and impulse of turning.
+struct Solids<'a> {
+    grip: Grip<'a>,
+    all: &'a [SolidState],
+    /// Which of them are free.
+    free: Vec<usize>,
+    centres: Vec<DVec3>,
+    /// Velocity of each wall sample that impulses lead to; zero for all that are not free.
+    motion: Vec<Vec4>,
+    /// J of each solid, N·s and N·m·s.
+    impulses: Vec<Wrench>,
+    scratch: Vec<Wrench>,
+}
+
+impl<'a> Solids<'a> {
+    fn new(around: &Around<'a>, friction: &Friction<'a>, particles: &mut Particles) -> Solids<'a> {
+        let all = around.solids;
+        let free: Vec<usize> = (0..all.len()).filter(|&k| all[k].is_free()).collect();
+        let samples = if free.is_empty() { 0 } else { around.rows.wall_motion().len() };
+        let mut motion = particles.workspace.borrow(samples);
+        motion.fill(Vec4::ZERO);
+        Solids {
+            grip: Grip(*friction),
+            all,
+            free,
+            centres: all.iter().map(|solid| solid.pose.position).collect(),
+            motion,
+            impulses: vec![Wrench::default(); all.len()],
+            scratch: Vec::new(),
+        }
+    }
+
+    fn free(&self) -> impl Iterator<Item = (usize, &'a SolidState)> + '_ {
+        self.free.iter().map(|&k| (k, &self.all[k]))
+    }
+
+    /// J of the rows' motion.
+    fn collect(&mut self, rows: &Rows) {
+        self.impulses.fill(Wrench::default());
+        rows.reactions(&[self.grip], &self.centres, &mut self.scratch, &mut self.impulses);
+    }
+
+    /// r = M⁻¹ J(v, u*), while no impulse is known.
+    fn start(&mut self, rows: &Rows, residual: &mut [Vec4]) {
+        if !self.free.is_empty() {
+            self.collect(rows);
+            for ((k, solid), out) in self.free().zip(residual.chunks_exact_mut(2)) {
+                write_pair(out, solid.response(self.impulses[k]));
+            }
+        }
+    }
+
+    /// M⁻¹ q − M⁻¹ J(p, M⁻¹ q), and the samples' motion M⁻¹ q.
+    fn apply(&mut self, rows: &Rows, q: &[Vec4], out: &mut [Vec4]) {
+        self.write_motion(q);
+        let motion = std::mem::take(&mut self.motion);
+        self.collect(&rows.with_wall_motion(&motion));
+        self.motion = motion;
+        for (((k, solid), q), out) in self.free().zip(q.chunks_exact(2)).zip(out.chunks_exact_mut(2)) {
+            let (along, around) = solid.response(read_pair(q));
+            let (back, turn) = solid.response(self.impulses[k]);
+            write_pair(out, (along - back, around - turn));
+        }
+    }
+
+    /// Velocities that impulses lead to, at each sample.
+    fn write_motion(&mut self, q: &[Vec4]) {
+        let mut motion = std::mem::take(&mut self.motion);
+        for ((_, solid), q) in self.free().zip(q.chunks_exact(2)) {
+            let (along, around) = solid.response(read_pair(q));
+            solid.write_moves(along, around, |row, moves| motion[row] = moves.extend(0.0));
+        }
+        self.motion = motion;
+    }
+
+    /// J at the end of the step.
+    fn finish(&mut self, rows: &Rows, q: &[Vec4]) {
+        if self.free.is_empty() {
+            if !self.all.is_empty() {
+                self.collect(rows);
+            }
+            return;
+        }
+        self.write_motion(q);
+        let mut motion = std::mem::take(&mut self.motion);
+        motion.par_iter_mut().zip(rows.wall_motion()).for_each(|(row, own)| *row += *own);
+        self.collect(&rows.with_wall_motion(&motion));
+        self.motion = motion;
+    }
+
+    /// M, as far as its diagonal goes; zero where a solid does not turn.
+    fn heaviness(&self) -> Vec<Vec4> {
+        let inverse = |x: f64| if x > 0.0 { (1.0 / x) as f32 } else { 0.0 };
+        let pair = |(_, solid): (usize, &SolidState)| {
+            let turning = solid.inverse_inertia();
+            let mass = inverse(solid.inverse_mass);
+            [
+                Vec4::new(mass, mass, mass, 0.0),
+                Vec4::new(
+                    inverse(turning.x_axis.x),
+                    inverse(turning.y_axis.y),
+                    inverse(turning.z_axis.z),
+                    0.0,
+                ),
+            ]
+        };
+        self.free().flat_map(pair).collect()
+    }
+}
+
+fn read_pair(rows: &[Vec4]) -> Wrench {
+    let [force, torque] = [rows[0], rows[1]].map(|row| row.truncate().as_dvec3());
+    Wrench { force, torque }
+}
+
+fn write_pair(rows: &mut [Vec4], (along, around): (DVec3, DVec3)) {
+    (rows[0], rows[1]) = (along.as_vec3().extend(0.0), around.as_vec3().extend(0.0));
+}
+
 /// A v.
 struct Product<'a> {
     friction: &'a Friction<'a>,
     mass: &'a [f32],
+    /// Walls have a velocity of their own: those of free solids, in a search.
+    walls_move: bool,
 }
 
 impl Sum for Product<'_> {
@@ -201,7 +384,10 @@ impl Sum for Product<'_> {
 
     #[inline(always)]
     fn add_walls<S: Simd>(&self, own: &Own, wall: &WallPair<S>, partial: &mut Lanes3<S>) {
-        let velocity = Lanes3::splat(wall.simd, own.velocity.truncate().into());
+        let mut velocity = Lanes3::splat(wall.simd, own.velocity.truncate().into());
+        if self.walls_move {
+            velocity = velocity - wall.velocity;
+        }
         *partial = *partial + wall.x * (self.friction.of_wall(own, wall) * velocity.dot(wall.x));
     }
 

@@ -34,6 +34,7 @@ use crate::particles::Particles;
 use crate::resolve::Resolved;
 use crate::scene::Solver;
 use crate::simd::{Lanes3, Simd};
+use crate::solids::{SolidState, Wrench};
 use crate::timestep::Limits;
 
 /// Every behaviour a scene may name, in the order they are listed to a user.
@@ -105,8 +106,15 @@ pub trait Behaviour: Sync {
     }
 
     /// Stage 6, after velocities took the forces and before positions take the velocities: changes velocities, or
-    /// columns of its own, by more than a force could in one step. The rows hold velocities as they are now.
-    fn solve(&self, _now: &Resolved, _around: &Around, _particles: &mut Particles) -> Option<Solved> {
+    /// columns of its own, by more than a force could in one step. The rows hold velocities as they are now. What it
+    /// does to solids is added to `pushes`, one for each.
+    fn solve(
+        &self,
+        _now: &Resolved,
+        _around: &Around,
+        _particles: &mut Particles,
+        _pushes: &mut [Wrench],
+    ) -> Option<Solved> {
         None
     }
 
@@ -132,6 +140,7 @@ pub struct Around<'a> {
     pub solver: &'a Solver,
     /// Tensions between bodies that the scene names.
     pub interfaces: &'a Interfaces,
+    pub solids: &'a [SolidState],
     /// s.
     pub dt: f32,
 }

@@ -57,6 +57,14 @@ pub struct Wrench {
     pub torque: DVec3,
 }
 
+impl std::ops::Mul<f64> for Wrench {
+    type Output = Wrench;
+
+    fn mul(self, factor: f64) -> Wrench {
+        Wrench { force: self.force * factor, torque: self.torque * factor }
+    }
+}
+
 impl std::ops::AddAssign for Wrench {
     fn add_assign(&mut self, other: Wrench) {
         self.force += other.force;
@@ -229,7 +237,7 @@ impl SolidState {
     }
 
     /// v + ω × r at each sample, with its row.
-    fn write_moves(&self, along: DVec3, around: DVec3, mut write: impl FnMut(usize, Vec3)) {
+    pub(crate) fn write_moves(&self, along: DVec3, around: DVec3, mut write: impl FnMut(usize, Vec3)) {
         for (row, sample) in self.rows.clone().zip(&self.local) {
             let arm = self.pose.rotation * sample.position;
             write(row, (along + around.cross(arm)).as_vec3());
