@@ -60,6 +60,7 @@ fn main() {
             "steps": world.clock.steps, "ms_per_step": seconds * 1e3 / steps, "ms_stages": stages,
             "mean_step_s": world.clock.time / steps, "longest_step_s": longest,
             "iterations": iterations,
+            "bytes_per_particle": world.particle_bytes() / world.particles.len().max(1),
             "searches": world.neighbourhood.rebuilds, "max_speed": world.clock.speed, "caught": world.caught,
         })
     );

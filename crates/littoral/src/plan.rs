@@ -36,6 +36,10 @@ const BYTES_PER_WALL_SAMPLE: f64 = 92.0;
 /// An entry of a neighbour list, with the usual skin and the room that lists grow into, bytes.
 const BYTES_PER_NEIGHBOUR: f64 = 6.0;
 
+/// What the solve of an incompressible fluid keeps for a particle and for a neighbour, bytes.
+const SOLVE_BYTES_PER_PARTICLE: f64 = 110.0;
+const SOLVE_BYTES_PER_NEIGHBOUR: f64 = 6.0;
+
 impl Plan {
     pub fn of(scene: &Scene) -> Plan {
         let (mut particles, mut emitted) = (0.0, 0.0);
@@ -53,7 +57,11 @@ impl Plan {
             Dimensions::Two => PI * scene.sph.support.powi(2),
             Dimensions::Three => 4.0 / 3.0 * PI * scene.sph.support.powi(3),
         };
-        let each = BYTES_PER_PARTICLE + BYTES_PER_NEIGHBOUR * neighbours;
+        let mut each = BYTES_PER_PARTICLE + BYTES_PER_NEIGHBOUR * neighbours;
+        let mut used = scene.bodies.iter().flat_map(|body| &body.behaviours);
+        if used.any(|own| own.schema.name == "incompressible") {
+            each += SOLVE_BYTES_PER_PARTICLE + SOLVE_BYTES_PER_NEIGHBOUR * neighbours;
+        }
         let (step, limit) = longest_step(scene);
         Plan {
             particles,

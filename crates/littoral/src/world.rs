@@ -273,7 +273,7 @@ impl World {
         // Sorting swaps columns with one spare of each width.
         let columns = self.particles.len() * (self.particles.bytes_per_particle() + 16 + 4);
         let rows = 16 * (self.packed.place.capacity() + self.packed.motion.capacity());
-        let solves = self.particles.workspace.bytes();
+        let solves = self.particles.workspace.bytes() + self.pressure_solve.bytes();
         columns + rows + solves + 4 * self.packed.unity.capacity() + self.neighbourhood.particle_bytes()
     }
 

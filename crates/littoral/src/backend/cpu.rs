@@ -35,6 +35,14 @@ pub struct Slopes {
     pieces: Vec<SlopePiece>,
 }
 
+impl Slopes {
+    /// Memory, bytes.
+    pub fn bytes(&self) -> usize {
+        let piece = |piece: &SlopePiece| 4 * (piece.starts.capacity() + LANES * piece.blocks.capacity());
+        self.pieces.iter().map(piece).sum()
+    }
+}
+
 #[derive(Default)]
 struct SlopePiece {
     /// First block of each particle.
