@@ -2,7 +2,7 @@
 
 use super::Dimensions;
 use super::files::Shelf;
-use super::keys::{Fallback, Key, Section, Want};
+use super::keys::{self, Fallback, Key, Section, Want};
 use super::problem::{Place, Problem};
 use super::suggest::{did_you_mean, list_of, nearest};
 use super::tree::{Entry, Node, Table, Value};
@@ -30,6 +30,16 @@ pub struct Reader<'a> {
     pub context: Context<'a>,
 }
 
+/// Where a key belongs that stands in the wrong section: after `[world]`, every line is the world's.
+fn home(key: &str) -> Option<String> {
+    if keys::ROOT.key(key).is_some() {
+        return Some("it belongs at the top of the file, before any section".into());
+    }
+    let sections = [&keys::WORLD, &keys::SPH, &keys::TIMES, &keys::SOLVER];
+    let section = sections.into_iter().find(|section| section.key(key).is_some())?;
+    Some(format!("a key of {}", section.name))
+}
+
 impl<'a> Reader<'a> {
     pub fn new(
         section: &'static Section,
@@ -49,7 +59,7 @@ impl<'a> Reader<'a> {
             let message = format!("`{}` is not a key of {}", entry.key, self.section.name);
             self.context.log.push(
                 Problem::error("unknown-key", &entry.key_at, message)
-                    .label(did_you_mean(&entry.key, &names).unwrap_or_default())
+                    .label(did_you_mean(&entry.key, &names).or_else(|| home(&entry.key)).unwrap_or_default())
                     .help(format!("keys of {}: {}", self.section.name, names.join(", "))),
             );
         }

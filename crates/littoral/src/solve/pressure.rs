@@ -171,7 +171,8 @@ impl PressureSolve {
     /// Memory, bytes.
     pub fn bytes(&self) -> usize {
         let rows = self.pushing.capacity() + self.acceleration.capacity() + self.change.capacity();
-        let numbers = [&self.source, &self.residual, &self.direction, &self.free, &self.image, &self.shifting];
+        let numbers =
+            [&self.source, &self.residual, &self.direction, &self.free, &self.image, &self.shifting];
         let numbers: usize = numbers.iter().map(|column| column.capacity()).sum();
         size_of::<Filled>() * self.filled.capacity() + 16 * rows + 4 * numbers + self.slopes.bytes()
     }
