@@ -292,7 +292,7 @@ pub static SOLVER: Section = Section {
             "density_error",
             Want::Number(range(Unit::One, 1e-7, 0.1)),
             Fallback::Number(1e-3),
-            "compression that a step of `incompressible` may leave (root mean square), as a fraction of the density",
+            "compression that a step of `incompressible` may leave (root mean square; five times as much for any one particle), as a fraction of the density",
         ),
         key(
             "viscosity_error",
