@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::kernels::Kernel;
 use crate::neighbourhood::{Neighbourhood, Periods};
-use crate::pair::{Own, Pair, PairLaw, Sum, WallPair};
+use crate::pair::{Own, Pair, PairLaw, Shrink, Sum, WallPair};
 use crate::simd::*;
 use crate::solids::Wrench;
 use crate::walls::Walls;
@@ -26,6 +26,8 @@ pub struct Rows<'a> {
     wall_motion: &'a [Vec4],
     lists: &'a Neighbourhood,
     periods: &'a Periods,
+    /// 1/s for each particle of the support s h; empty where all have the support h.
+    shrink: &'a [f32],
 }
 
 /// Particles in a piece of parallel work.
@@ -48,7 +50,16 @@ impl<'a> Rows<'a> {
         assert!(place.len() == particles && motion.len() == particles);
         assert!(walls.place.len() == samples && walls.motion.len() == samples && walls.face.len() == samples);
         assert!(walls.hold.len() == samples && walls.owner.len() == samples);
-        Rows { place, motion, walls, wall_motion: &walls.motion, lists, periods }
+        Rows { place, motion, walls, wall_motion: &walls.motion, lists, periods, shrink: &[] }
+    }
+
+    /// The same rows for particles of several sizes: 1/s for each, or nothing where all have one.
+    ///
+    /// # Panics
+    /// If there is not one number for each particle.
+    pub fn with_sizes(&self, shrink: &'a [f32]) -> Rows<'a> {
+        assert!(shrink.is_empty() || shrink.len() == self.place.len());
+        Rows { shrink, ..*self }
     }
 
     /// The same rows with another velocity and fourth entry for each particle: a direction of search, say.
@@ -94,15 +105,22 @@ impl<'a> Rows<'a> {
         let level = Level::new();
         out.par_chunks_mut(PIECE).enumerate().for_each(|(piece, out)| {
             dispatch!(level, simd => {
-                for (k, out) in out.iter_mut().enumerate() {
-                    write(out, self.sum_at(simd, law, piece * PIECE + k));
+                if self.shrink.is_empty() {
+                    for (k, out) in out.iter_mut().enumerate() {
+                        write(out, self.sum_at::<_, _, false>(simd, law, piece * PIECE + k));
+                    }
+                } else {
+                    for (k, out) in out.iter_mut().enumerate() {
+                        write(out, self.sum_at::<_, _, true>(simd, law, piece * PIECE + k));
+                    }
                 }
             });
         });
     }
 
+    /// `SIZES`: whether particles have different sizes. Compiled twice, so that one size costs nothing.
     #[inline(always)]
-    fn sum_at<S: Simd, L: Sum>(&self, simd: S, law: &L, i: usize) -> L::Total {
+    fn sum_at<S: Simd, L: Sum, const SIZES: bool>(&self, simd: S, law: &L, i: usize) -> L::Total {
         let (place, motion) = (self.place[i], self.motion[i]);
         let own = Own { index: i, position: place, velocity: motion, pressure: motion.w, volume: place.w };
         let mut partial = law.start(simd);
@@ -114,18 +132,24 @@ impl<'a> Rows<'a> {
             let ((at, volume), (velocity, pressure)) =
                 unsafe { (gather(simd, self.place, others), gather(simd, self.motion, others)) };
             let (x, r) = self.separation(simd, place, at, count);
-            law.add(&own, &Pair { simd, others, x, r, volume, velocity, pressure }, &mut partial);
+            // SAFETY: as above; `Rows::with_sizes` compared the lengths.
+            let shrink = SIZES.then(|| Shrink {
+                own: splat(simd, self.shrink[i]),
+                other: unsafe { gather_scalar(simd, self.shrink, others) },
+            });
+            law.add(&own, &Pair { simd, others, x, r, volume, velocity, pressure, shrink }, &mut partial);
         }
         let list = self.lists.walls(i);
         for b in 0..list.blocks() {
             let (others, count) = list.block(b, &mut tail);
-            let wall = self.wall_pair(simd, place, others, count);
+            let shrink = SIZES.then(|| splat(simd, self.shrink[i]));
+            let wall = WallPair { shrink, ..self.wall_pair(simd, place, others, count) };
             law.add_walls(&own, &wall, &mut partial);
         }
         law.finish(&own, partial)
     }
 
-    /// Σ_j V_j W(x_i − x_j) over particles and walls.
+    /// Σ_j V_j W(x_i − x_j) over particles and walls, with the particle's own support.
     pub fn kernel_sum(&self, kernel: &Kernel, out: &mut [f32]) {
         self.sum(&KernelSum(kernel), out);
     }
@@ -275,7 +299,7 @@ impl<'a> Rows<'a> {
         };
         let (x, r) = self.separation(simd, place, at, count);
         let holds = &self.walls.hold;
-        WallPair { simd, others, x, r, volume, velocity, pressure, normal, depth, holds }
+        WallPair { simd, others, x, r, volume, velocity, pressure, normal, depth, holds, shrink: None }
     }
 
     /// x_i − x_j to the nearest image, and its length; lanes from `count` on are put out of every kernel's reach.
@@ -311,7 +335,7 @@ impl Sum for KernelSum<'_> {
 
     #[inline(always)]
     fn add<S: Simd>(&self, _own: &Own, pair: &Pair<S>, partial: &mut Lanes<S>) {
-        *partial += pair.volume * pair.w(self.0);
+        *partial += pair.volume * pair.own_w(self.0);
     }
 
     #[inline(always)]

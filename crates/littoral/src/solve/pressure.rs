@@ -415,8 +415,8 @@ impl Sum for Positions<'_> {
 
     #[inline(always)]
     fn add<S: Simd>(&self, _own: &Own, pair: &Pair<S>, (ratio, gradient, reaction): &mut PositionSums<S>) {
-        *ratio += pair.volume * pair.w(self.density);
-        let nabla = pair.x * pair.gradient_over_r(self.pressure);
+        *ratio += pair.volume * pair.own_w(self.density);
+        let nabla = pair.x * pair.own_gradient_over_r(self.pressure);
         *gradient = *gradient + nabla * pair.volume;
         *reaction += nabla.dot(nabla) * pair.volume * pair.pressure;
     }
@@ -458,7 +458,7 @@ impl Sum for Push<'_> {
 
     #[inline(always)]
     fn add<S: Simd>(&self, _own: &Own, pair: &Pair<S>, partial: &mut Lanes3<S>) {
-        *partial = *partial + pair.x * (pair.gradient_over_r(self.kernel) * pair.volume);
+        *partial = *partial + pair.x * (pair.other_gradient_over_r(self.kernel) * pair.volume);
     }
 
     #[inline(always)]
@@ -501,7 +501,7 @@ impl Sum for Change<'_> {
 
     #[inline(always)]
     fn add<S: Simd>(&self, _own: &Own, pair: &Pair<S>, partial: &mut Lanes<S>) {
-        *partial += pair.velocity.dot(pair.x) * (pair.gradient_over_r(self.kernel) * pair.volume);
+        *partial += pair.velocity.dot(pair.x) * (pair.own_gradient_over_r(self.kernel) * pair.volume);
     }
 
     #[inline(always)]

@@ -17,6 +17,7 @@ mod kernel_moments;
 mod rayleigh_taylor;
 mod shear;
 mod taylor_green;
+mod two_sizes;
 
 use crate::scene::{self, Scene};
 use crate::step::StepError;
@@ -30,6 +31,7 @@ pub static ALL: &[&Validation] = &[
     &conservation::CONSERVATION,
     &hydrostatic::HYDROSTATIC_COLUMN,
     &hydrostatic::HYDROSTATIC_INCOMPRESSIBLE,
+    &two_sizes::TWO_SIZES,
     &shear::COUETTE,
     &shear::POISEUILLE,
     &shear::POISEUILLE_ARTIFICIAL,
