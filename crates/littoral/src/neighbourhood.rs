@@ -5,7 +5,7 @@
 //! ranges hold all candidates, each is swept eight at a time, and no cell has a limit.
 //!
 //! Two particles are neighbours when |x_i − x_j| < max(h_i, h_j), so that lists are symmetric for any mix of
-//! support radii [Lenaerts2009, 3.4]. A particle is its own neighbour: density needs it, and every force
+//! support radii [Lenaerts2009, 3.4] and hold every pair that any mean of the two reaches. A particle is its own neighbour: density needs it, and every force
 //! vanishes at distance zero.
 //!
 //! Lists reach a little further than needed (the *skin*), and are used again until some particle may have

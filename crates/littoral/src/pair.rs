@@ -229,3 +229,50 @@ macro_rules! pair_laws {
         }
     };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::KernelName;
+    use crate::simd::{Level, dispatch};
+
+    /// A stretched kernel is the kernel of the longer support, in 2-D and 3-D.
+    #[test]
+    fn a_pair_has_the_kernel_of_its_own_support() {
+        for (dimensions, name) in [Dimensions::Two, Dimensions::Three]
+            .into_iter()
+            .flat_map(|d| KernelName::NAMES.map(|(_, n)| (d, n)))
+        {
+            let kernel = |support: f64| Kernel::new(name, dimensions, support);
+            let (own, other) = (1.6, 2.4);
+            let (h, r) = (0.1, 0.11f32);
+            dispatch!(Level::new(), simd => {
+                let lanes = |v: f32| splat(simd, v);
+                let pair = Pair {
+                    simd,
+                    others: &[0; LANES],
+                    x: Lanes3::splat(simd, [r, 0.0, 0.0]),
+                    r: lanes(r),
+                    volume: lanes(1.0),
+                    velocity: Lanes3::zero(simd),
+                    pressure: lanes(0.0),
+                    shrink: Some(Shrink { own: lanes(1.0 / own), other: lanes(1.0 / other) }),
+                };
+                let near = |got: Lanes<_>, want: f32| {
+                    let got = got.to_array()[0];
+                    // f32; the kernels' own constants are rounded too.
+                    assert!((got - want).abs() <= 2e-5 * want.abs().max(1e-3), "{name:?}: {got} for {want}");
+                };
+                let basic = kernel(h);
+                let [small, mean, large] = [own, 0.5 * (own + other), other].map(|s| kernel(h * f64::from(s)));
+                near(pair.w(&basic), mean.w_at(r));
+                near(pair.gradient_over_r(&basic), mean.slope_at(r) / r);
+                near(pair.laplacian(&basic), mean.laplacian_at(r));
+                near(pair.own_w(&basic), small.w_at(r));
+                near(pair.own_gradient_over_r(&basic), small.slope_at(r) / r);
+                near(pair.other_gradient_over_r(&basic), large.slope_at(r) / r);
+                near(pair.area(1.0), 4.0);
+            });
+        }
+    }
+}

@@ -373,6 +373,23 @@ mod tests {
     }
 
     #[test]
+    fn two_halves_make_a_whole() {
+        let mut p = three();
+        p.halve(1);
+        assert_eq!(p.get(&MASS), [1.0, 1.0, 3.0, 1.0]);
+        assert_eq!(p.get(&ID), [10, 20, 30, 20]);
+        assert_eq!(p.get(&POSITION)[3], p.get(&POSITION)[1]);
+        p.get_mut(&POSITION)[3] = Vec4::new(3.0, 2.0, 1.0, 0.0);
+        p.unite(1, 3);
+        assert_eq!(p.get(&MASS)[1], 2.0);
+        assert_eq!(p.get(&POSITION)[1], Vec4::new(2.0, 2.0, 2.0, 0.0));
+        // By mass: the heavier one moves less.
+        p.unite(2, 1);
+        assert_eq!(p.get(&POSITION)[2], Vec4::new(0.8, 0.8, 0.8, 0.0));
+        assert_eq!((p.get(&ID)[2], p.get(&MASS)[2]), (30, 5.0));
+    }
+
+    #[test]
     fn update_reads_other_columns() {
         let mut p = three();
         p.update(&MASS, |mass, p| mass.iter_mut().zip(p.get(&ID)).for_each(|(m, &id)| *m = id as f32));

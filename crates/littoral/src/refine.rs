@@ -8,7 +8,7 @@
 //!
 //! What is wanted is a spacing: `finest` inside a region or within a distance of a free surface, growing by a part of
 //! the way from there. A particle is halved if its halves would not be finer than that, by a little; two are united if
-//! the one would still be so, by more than a third of a level: nothing is halved and united to and fro.
+//! the one would still be so, by most of a level: nothing is halved and united to and fro.
 //!
 //! Nobody is put closer to a neighbour than neighbours in a flow come, and no two particles that see each other change
 //! at once. Particles are looked at in their order, so that nothing depends on the number of threads.
@@ -47,7 +47,7 @@ const GROWTH: f64 = 0.15;
 
 /// How much of a level, at least, a particle must be too coarse to be halved, and too fine to be united.
 const TOO_COARSE: f64 = 0.9;
-const TOO_FINE: f64 = 1.4;
+const TOO_FINE: f64 = 1.8;
 
 /// Closest that a particle may be put to another, over the mean of their spacings.
 const CLOSEST: f32 = 0.65;

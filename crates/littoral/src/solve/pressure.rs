@@ -20,6 +20,10 @@
 //! Peers relax this by Jacobi's method; we take runs of conjugate gradients, scaled by the diagonal, on the particles
 //! that are pushed, and let go of those that would pull after each run.
 //!
+//! Where particles have different supports, δ_i and g_i take that of particle i, and the push of p_j takes that of j:
+//! F_i = −V_i Σ_j V_j (p_i ∇W(h_i) + p_j ∇W(h_j)) − … is still the gradient of what the pressures hold down, keeps momentum,
+//! and leaves A symmetric.
+//!
 //! [Bender2017] solves twice in a step, for dδ/dt ≤ 0 before the forces and for δ + Δt dδ/dt ≤ 1 after them. Once is
 //! enough: the velocity that the second solve adds to take back compression at once is what makes the first one
 //! necessary, and what shakes water at rest. The one pressure is then also the one that a gauge would read.
