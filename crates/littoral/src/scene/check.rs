@@ -172,18 +172,16 @@ const MAX_SIZES: f64 = 8.0;
 pub fn sizes(drafts: &[Draft], finest: f64, domain: &Domain, solver: &Solver, has_solids: bool, log: &Log) {
     let coarsest = drafts.iter().map(|draft| draft.spacing).fold(0.0, f64::max);
     let Some(differs) = drafts.iter().find(|draft| draft.spacing > finest * (1.0 + 1e-6)) else { return };
-    let refuse = |at: &Place, message: String, help: &str| {
-        log.push(
-            Problem::error("several-sizes", at, message)
-                .label("not with particles of several sizes")
-                .also(&differs.spacing_at, format!("`{}` is coarser than the finest particles", differs.name))
-                .help(help.to_owned()),
-        );
+    let problem = |at: &Place, message: String, help: &str| {
+        Problem::error("several-sizes", at, message)
+            .label("not with particles of several sizes")
+            .help(help.to_owned())
     };
+    let general = |message: String, help: &str| log.push(problem(&differs.spacing_at, message, help));
     if coarsest > MAX_SIZES * finest * (1.0 + 1e-6) {
         let message =
             format!("`{}` is more than {MAX_SIZES} times as coarse as the finest particles", differs.name);
-        refuse(&differs.spacing_at, message, "choose spacings that are closer to each other");
+        general(message, "choose spacings that are closer to each other");
     }
     for draft in drafts {
         let uses = draft.body.iter().flat_map(|body| &body.behaviours);
@@ -196,24 +194,27 @@ pub fn sizes(drafts: &[Draft], finest: f64, domain: &Domain, solver: &Solver, ha
                 }
                 _ => "leave the law out, or use one spacing for all particles",
             };
-            refuse(&draft.at, message, help);
+            let coarser = format!("`{}` is coarser than the finest particles", differs.name);
+            log.push(problem(&draft.at, message, help).also(&differs.spacing_at, coarser));
         }
     }
-    let general = |message: &str, help: &str| refuse(&differs.spacing_at, message.to_owned(), help);
     if domain.walls != WallModel::Samples {
         general(
-            "these walls need one spacing for all particles",
+            "these walls need one spacing for all particles".to_owned(),
             "use `walls = \"samples\"` in [world], the default",
         );
     }
     if has_solids {
         general(
-            "solids need one spacing for all particles",
+            "solids need one spacing for all particles".to_owned(),
             "leave out the solids, or `spacing` and [[refine]]",
         );
     }
     if solver.shift {
-        general("`solver.shift` needs one spacing for all particles", "leave `shift` out of [solver]");
+        general(
+            "`solver.shift` needs one spacing for all particles".to_owned(),
+            "leave `shift` out of [solver]",
+        );
     }
 }
 
