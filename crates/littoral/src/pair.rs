@@ -234,7 +234,7 @@ macro_rules! pair_laws {
 mod tests {
     use super::*;
     use crate::scene::KernelName;
-    use crate::simd::{Level, dispatch};
+    use crate::simd::*;
 
     /// A stretched kernel is the kernel of the longer support, in 2-D and 3-D.
     #[test]
