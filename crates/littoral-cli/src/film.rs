@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use littoral::run_folder::Existing;
-use littoral::scene::Scene;
+use littoral::scene::{Body, Scene};
 use littoral::simulation;
 use littoral_picture::film::{self, FilmWriter};
 
@@ -69,9 +69,15 @@ fn load(arguments: &Arguments, input: &mut Input) -> Result<Loaded, Failure> {
     let name = input.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     input.folder.set_file_name(format!("{name}-quick"));
     // Before the user's own overrides, which win.
-    let coarser = format!("sph.spacing={}", QUICK_SPACING * loaded.scene.sph.spacing);
+    let scene = &loaded.scene;
+    let coarser = if scene.coarsest() > scene.sph.spacing {
+        let body = |body: &Body| format!("{}.spacing={}", body.name, QUICK_SPACING * body.spacing);
+        scene.bodies.iter().map(body).collect()
+    } else {
+        vec![format!("sph.spacing={}", QUICK_SPACING * scene.sph.spacing)]
+    };
     let chosen = overrides.iter().any(|one| one.trim_start().starts_with("sph"));
-    if chosen { Ok(loaded) } else { input.load(&[vec![coarser], overrides].concat()) }
+    if chosen { Ok(loaded) } else { input.load(&[coarser, overrides].concat()) }
 }
 
 /// What would go wrong after the run, found before it.

@@ -3,56 +3,72 @@
 //! A column is named here once; a behaviour that needs another adds a line. Who reads and writes which column
 //! is said in the behaviours.
 
-use crate::particles::{ColumnSpec, Indices, Scalars, Vectors};
+use crate::particles::{ColumnSpec, Indices, Part, Scalars, Vectors};
 
 /// Where the particle is, m.
-pub static POSITION: Vectors = Vectors(ColumnSpec { name: "position", unit: "m", in_frames: true });
+pub static POSITION: Vectors =
+    Vectors(ColumnSpec { name: "position", unit: "m", in_frames: true, part: Part::Intensive });
 /// m/s.
-pub static VELOCITY: Vectors = Vectors(ColumnSpec { name: "velocity", unit: "m/s", in_frames: true });
+pub static VELOCITY: Vectors =
+    Vectors(ColumnSpec { name: "velocity", unit: "m/s", in_frames: true, part: Part::Intensive });
 /// Sum of all forces over mass, at the last evaluation, m/s².
 pub static ACCELERATION: Vectors =
-    Vectors(ColumnSpec { name: "acceleration", unit: "m/s²", in_frames: false });
+    Vectors(ColumnSpec { name: "acceleration", unit: "m/s²", in_frames: false, part: Part::Intensive });
 /// kg (kg per metre of depth in 2-D).
-pub static MASS: Scalars = Scalars(ColumnSpec { name: "mass", unit: "kg", in_frames: true });
+pub static MASS: Scalars =
+    Scalars(ColumnSpec { name: "mass", unit: "kg", in_frames: true, part: Part::Extensive });
 /// Volume that the particle fills at rest, m³ (m² in 2-D).
-pub static VOLUME: Scalars = Scalars(ColumnSpec { name: "volume", unit: "m³", in_frames: false });
+pub static VOLUME: Scalars =
+    Scalars(ColumnSpec { name: "volume", unit: "m³", in_frames: false, part: Part::Extensive });
 /// Support radius of the particle's kernel, m.
-pub static SUPPORT: Scalars = Scalars(ColumnSpec { name: "support", unit: "m", in_frames: true });
+pub static SUPPORT: Scalars =
+    Scalars(ColumnSpec { name: "support", unit: "m", in_frames: true, part: Part::Own });
 /// kg/m³.
-pub static DENSITY: Scalars = Scalars(ColumnSpec { name: "density", unit: "kg/m³", in_frames: true });
+pub static DENSITY: Scalars =
+    Scalars(ColumnSpec { name: "density", unit: "kg/m³", in_frames: true, part: Part::Intensive });
 /// Pa.
-pub static PRESSURE: Scalars = Scalars(ColumnSpec { name: "pressure", unit: "Pa", in_frames: true });
+pub static PRESSURE: Scalars =
+    Scalars(ColumnSpec { name: "pressure", unit: "Pa", in_frames: true, part: Part::Intensive });
 /// What implicit viscosity made of the velocity in the last step, m/s.
 pub static VISCOUS_CHANGE: Vectors =
-    Vectors(ColumnSpec { name: "viscous-change", unit: "m/s", in_frames: false });
+    Vectors(ColumnSpec { name: "viscous-change", unit: "m/s", in_frames: false, part: Part::Intensive });
+/// How often the particle has been halved since it was born as one of its body's spacing.
+pub static LEVEL: Indices = Indices(ColumnSpec { name: "level", unit: "", in_frames: true, part: Part::Own });
+/// About how far the nearest free surface is, m.
+pub static SURFACE_DISTANCE: Scalars =
+    Scalars(ColumnSpec { name: "surface_distance", unit: "m", in_frames: false, part: Part::Intensive });
 /// Never used twice in a run; the order of rows in a frame.
-pub static ID: Indices = Indices(ColumnSpec { name: "id", unit: "", in_frames: true });
+pub static ID: Indices = Indices(ColumnSpec { name: "id", unit: "", in_frames: true, part: Part::Own });
 /// Place of the particle's body in the scene.
-pub static BODY: Indices = Indices(ColumnSpec { name: "body", unit: "", in_frames: true });
+pub static BODY: Indices = Indices(ColumnSpec { name: "body", unit: "", in_frames: true, part: Part::Own });
 /// Gradient of the colour of all matter, 1/m, as a model of surface tension last left it: scratch within a step.
 pub static SURFACE_NORMAL: Vectors =
-    Vectors(ColumnSpec { name: "surface_normal", unit: "1/m", in_frames: false });
+    Vectors(ColumnSpec { name: "surface_normal", unit: "1/m", in_frames: false, part: Part::Intensive });
 /// The same between bodies, with the tension of each interface, N/m².
 pub static INTERFACE_NORMAL: Vectors =
-    Vectors(ColumnSpec { name: "interface_normal", unit: "N/m²", in_frames: false });
+    Vectors(ColumnSpec { name: "interface_normal", unit: "N/m²", in_frames: false, part: Part::Intensive });
 /// Smoothed direction of a normal, and its own length: scratch.
 pub static SURFACE_DIRECTION: Vectors =
-    Vectors(ColumnSpec { name: "surface_direction", unit: "", in_frames: false });
+    Vectors(ColumnSpec { name: "surface_direction", unit: "", in_frames: false, part: Part::Intensive });
 /// Of the surface that a particle is near to, as its normals last had it: scratch.
-pub static CURVATURE: Scalars = Scalars(ColumnSpec { name: "curvature", unit: "1/m", in_frames: false });
+pub static CURVATURE: Scalars =
+    Scalars(ColumnSpec { name: "curvature", unit: "1/m", in_frames: false, part: Part::Intensive });
 /// What each model of surface tension makes of it, m/s².
 pub static CURVATURE_TENSION: Vectors =
-    Vectors(ColumnSpec { name: "curvature_tension", unit: "m/s²", in_frames: false });
+    Vectors(ColumnSpec { name: "curvature_tension", unit: "m/s²", in_frames: false, part: Part::Intensive });
 pub static CENTROID_TENSION: Vectors =
-    Vectors(ColumnSpec { name: "centroid_tension", unit: "m/s²", in_frames: false });
+    Vectors(ColumnSpec { name: "centroid_tension", unit: "m/s²", in_frames: false, part: Part::Intensive });
 pub static PAIRWISE_TENSION: Vectors =
-    Vectors(ColumnSpec { name: "pairwise_tension", unit: "m/s²", in_frames: false });
+    Vectors(ColumnSpec { name: "pairwise_tension", unit: "m/s²", in_frames: false, part: Part::Intensive });
 /// Part of the particle's volume that is solute, 0 to 1.
-pub static CONCENTRATION: Scalars = Scalars(ColumnSpec { name: "concentration", unit: "", in_frames: true });
+pub static CONCENTRATION: Scalars =
+    Scalars(ColumnSpec { name: "concentration", unit: "", in_frames: true, part: Part::Intensive });
 /// What of the concentration a single number cannot hold.
 pub static CONCENTRATION_REST: Scalars =
-    Scalars(ColumnSpec { name: "concentration_rest", unit: "", in_frames: false });
+    Scalars(ColumnSpec { name: "concentration_rest", unit: "", in_frames: false, part: Part::Intensive });
 /// Both of them after a step: scratch.
-pub static MIXED: Vectors = Vectors(ColumnSpec { name: "mixed", unit: "", in_frames: false });
+pub static MIXED: Vectors =
+    Vectors(ColumnSpec { name: "mixed", unit: "", in_frames: false, part: Part::Intensive });
 /// Momentum that solute has brought in a step, kg·m/s, and the concentration before it: scratch.
-pub static SOLUTE_FLOW: Vectors = Vectors(ColumnSpec { name: "solute_flow", unit: "", in_frames: false });
+pub static SOLUTE_FLOW: Vectors =
+    Vectors(ColumnSpec { name: "solute_flow", unit: "", in_frames: false, part: Part::Intensive });

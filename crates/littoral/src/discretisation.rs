@@ -14,10 +14,12 @@ use crate::scene::{Dimensions, PressureForm, Scene, WallModel, fastest_flow};
 #[derive(Clone, Copy, Debug)]
 pub struct Discretisation {
     pub dimensions: Dimensions,
-    /// Distance of particles at rest, m.
+    /// Distance of particles at rest, of the finest if there are several sizes, m.
     pub spacing: f32,
-    /// Support radius h of all kernels, m.
+    /// Support radius h of all kernels, m. Those of larger particles are stretched: see `pair.rs`.
     pub support: f32,
+    /// Of the largest particles, m; as `support` where all have one size.
+    pub longest_support: f32,
     pub density: Kernel,
     pub pressure: Kernel,
     pub viscosity: Kernel,
@@ -50,6 +52,7 @@ impl Discretisation {
             dimensions: scene.dimensions,
             spacing: sph.spacing as f32,
             support: support as f32,
+            longest_support: (scene.coarsest() * sph.support) as f32,
             density: density.scaled(1.0 / value),
             pressure: pressure.scaled(1.0 / if same { value } else { gradient }),
             viscosity: kernel(sph.viscosity_kernel),
@@ -58,6 +61,22 @@ impl Discretisation {
             slip: scene.domain.slip as f32,
             walls: scene.domain.walls,
             fastest_flow: fastest_flow(scene) as f32,
+        }
+    }
+
+    /// Whether particles have different sizes.
+    pub fn has_sizes(&self) -> bool {
+        self.longest_support > self.support
+    }
+
+    /// Spacing and support of a body with a spacing of its own, m; kernels stay those of the world.
+    pub fn of_body(&self, spacing: f64) -> Discretisation {
+        let support = self.support / self.spacing * spacing as f32;
+        // The same bits where the body has the world's spacing.
+        if spacing as f32 == self.spacing {
+            *self
+        } else {
+            Discretisation { spacing: spacing as f32, support, ..*self }
         }
     }
 

@@ -25,6 +25,7 @@ pub mod materials;
 pub mod neighbourhood;
 pub mod particles;
 pub mod plan;
+pub mod refine;
 pub mod report;
 pub mod resolve;
 pub mod run_folder;

@@ -5,7 +5,7 @@
 //! ranges hold all candidates, each is swept eight at a time, and no cell has a limit.
 //!
 //! Two particles are neighbours when |x_i − x_j| < max(h_i, h_j), so that lists are symmetric for any mix of
-//! support radii [Lenaerts2009, 3.4]. A particle is its own neighbour: density needs it, and every force
+//! support radii [Lenaerts2009, 3.4] and hold every pair that any mean of the two reaches. A particle is its own neighbour: density needs it, and every force
 //! vanishes at distance zero.
 //!
 //! Lists reach a little further than needed (the *skin*), and are used again until some particle may have
@@ -33,6 +33,14 @@ impl Periods {
     pub fn any(&self) -> bool {
         self.length.iter().any(|&l| l > 0.0)
     }
+
+    /// A difference of places, to the nearest image.
+    pub fn nearest(&self, mut x: Vec4) -> Vec4 {
+        for axis in (0..3).filter(|&axis| self.length[axis] > 0.0) {
+            x[axis] -= self.length[axis] * (x[axis] / self.length[axis]).round();
+        }
+        x
+    }
 }
 
 /// Particles of one set, sorted into cells.
@@ -50,6 +58,10 @@ struct Grid {
     y: Vec<f32>,
     z: Vec<f32>,
     reach: Vec<f32>,
+    /// Longest support of those who look for neighbours here, where that may be longer than any in the grid, m.
+    asked: f32,
+    /// Longest reach of anyone, here or looking for neighbours here, m.
+    widest: f32,
     /// Corners of the box that holds all positions.
     low: [f32; 3],
     high: [f32; 3],
@@ -215,11 +227,13 @@ impl Neighbourhood {
         let fixed = walls.fixed;
         if !self.walls_filed || self.walls.order.len() != fixed {
             // The skin of the walls' grid is the largest one in use, so that it need not be filed again.
+            self.walls.asked = walls.reach;
             self.walls.file(&wall_places[..fixed], &wall_support[..fixed], 1.0 + MAX_SKIN, periods);
             self.walls.release_scratch();
             self.walls_filed = true;
         }
         if !self.moving_filed || self.moving.order.len() != wall_places.len() - fixed {
+            self.moving.asked = walls.reach;
             self.moving.file(&wall_places[fixed..], &wall_support[fixed..], 1.0 + MAX_SKIN, periods);
             self.moving.order.iter_mut().for_each(|sample| *sample += fixed as u32);
             self.moving_filed = true;
@@ -369,7 +383,9 @@ impl Grid {
 
     /// Chooses the cells: the bounding box, or less where that would be mostly empty space.
     fn lay_out(&mut self, positions: &[Vec4], support: &[f32], stretch: f32, periods: &Periods) {
-        let widest = support.par_iter().with_min_len(65536).copied().reduce(|| 0.0, f32::max) * stretch;
+        let widest =
+            support.par_iter().with_min_len(65536).copied().reduce(|| self.asked, f32::max) * stretch;
+        self.widest = widest;
         // A particle on the edge of its cell must not miss a neighbour through rounding.
         let width = (widest * 1.0001).max(f32::MIN_POSITIVE);
         let (low, high) = bounding_box(positions);
@@ -501,6 +517,7 @@ impl Grid {
     /// Whether a point is too far from all positions to have neighbours: true for most wall samples.
     #[inline(always)]
     fn out_of_reach(&self, at: Vec4, reach: f32, periods: &Periods) -> bool {
+        let reach = reach.max(self.widest);
         (0..3).any(|a| {
             periods.length[a] == 0.0 && (at[a] + reach < self.low[a] || at[a] - reach > self.high[a])
         })
@@ -669,6 +686,7 @@ mod tests {
             support: wall_support.clone(),
             pressing: (0..walls.len() as u32).collect(),
             fixed: walls.len() / 2,
+            reach: support.iter().copied().fold(0.0, f32::max),
             ..Walls::default()
         };
         let mut n = Neighbourhood::default();
@@ -706,7 +724,8 @@ mod tests {
     fn searches_by_the_larger_of_two_supports() {
         let mut next = numbers(7);
         let support: Vec<f32> = (0..1200).map(|_| if next() < 0.1 { 0.2 } else { 0.07 }).collect();
-        check(&cloud(1200, [1.0, 1.0, 1.0], 3), &support, &[], 0.1, Periods::default());
+        let walls = cloud(300, [1.0, 0.05, 1.0], 9);
+        check(&cloud(1200, [1.0, 1.0, 1.0], 3), &support, &walls, 0.1, Periods::default());
     }
 
     #[test]

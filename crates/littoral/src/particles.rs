@@ -9,6 +9,7 @@
 use glam::Vec4;
 use rayon::prelude::*;
 
+use crate::columns::MASS;
 use crate::solve::Workspace;
 
 /// Name and unit of a column.
@@ -18,6 +19,19 @@ pub struct ColumnSpec {
     pub unit: &'static str,
     /// Written to frames; all columns are written to checkpoints.
     pub in_frames: bool,
+    /// What becomes of it when a particle is halved, or two become one.
+    pub part: Part,
+}
+
+/// How a quantity is shared by the two halves of a particle, and what two particles that become one make of theirs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Each half has half of it; two add up.
+    Extensive,
+    /// Each half has all of it; of two, the mean by mass.
+    Intensive,
+    /// As intensive, and the first one's of two: who changes particles gives it a value (`refine.rs`).
+    Own,
 }
 
 /// Key of a column of scalars.
@@ -156,6 +170,46 @@ impl Particles {
         }
     }
 
+    /// Halves particle i: the other half is added at the end.
+    pub fn halve(&mut self, i: usize) {
+        self.resize(self.len + 1);
+        let new = self.len - 1;
+        for Column { spec, data } in &mut self.columns {
+            let part = if spec.part == Part::Extensive { 0.5 } else { 1.0 };
+            match data {
+                Data::Scalars(v) => {
+                    v[i] *= part;
+                    v[new] = v[i];
+                }
+                Data::Vectors(v) => {
+                    v[i] *= part;
+                    v[new] = v[i];
+                }
+                Data::Indices(v) => v[new] = v[i],
+            }
+        }
+    }
+
+    /// Makes one of particles i and j, at the place of i; j stays until it is removed.
+    pub fn unite(&mut self, i: usize, j: usize) {
+        let (a, b) = (f64::from(self.get(&MASS)[i]), f64::from(self.get(&MASS)[j]));
+        for Column { spec, data } in &mut self.columns {
+            let unite = |x: f32, y: f32| match spec.part {
+                Part::Extensive => x + y,
+                Part::Intensive => ((a * f64::from(x) + b * f64::from(y)) / (a + b)) as f32,
+                Part::Own => x,
+            };
+            match data {
+                Data::Scalars(v) => v[i] = unite(v[i], v[j]),
+                Data::Vectors(v) => {
+                    let (x, y) = (v[i].to_array(), v[j].to_array());
+                    v[i] = Vec4::from_array(std::array::from_fn(|k| unite(x[k], y[k])));
+                }
+                Data::Indices(_) => {}
+            }
+        }
+    }
+
     /// Bytes that all columns take for one particle, the spare memory for sorting not counted.
     pub fn bytes_per_particle(&self) -> usize {
         self.columns.iter().map(|column| column.data.bytes_per_particle()).sum()
@@ -288,7 +342,7 @@ key!(Indices, u32);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::columns::{ID, MASS, POSITION};
+    use crate::columns::{ID, POSITION};
 
     fn three() -> Particles {
         let mut p = Particles::default();
@@ -316,6 +370,23 @@ mod tests {
         let mut p = three();
         p.retain(&[true, false, true]);
         assert_eq!((p.len(), p.get(&ID), p.get(&MASS)), (2, &[10, 30][..], &[1.0, 3.0][..]));
+    }
+
+    #[test]
+    fn two_halves_make_a_whole() {
+        let mut p = three();
+        p.halve(1);
+        assert_eq!(p.get(&MASS), [1.0, 1.0, 3.0, 1.0]);
+        assert_eq!(p.get(&ID), [10, 20, 30, 20]);
+        assert_eq!(p.get(&POSITION)[3], p.get(&POSITION)[1]);
+        p.get_mut(&POSITION)[3] = Vec4::new(3.0, 2.0, 1.0, 0.0);
+        p.unite(1, 3);
+        assert_eq!(p.get(&MASS)[1], 2.0);
+        assert_eq!(p.get(&POSITION)[1], Vec4::new(2.0, 2.0, 2.0, 0.0));
+        // By mass: the heavier one moves less.
+        p.unite(2, 1);
+        assert_eq!(p.get(&POSITION)[2], Vec4::new(0.8, 0.8, 0.8, 0.0));
+        assert_eq!((p.get(&ID)[2], p.get(&MASS)[2]), (30, 5.0));
     }
 
     #[test]

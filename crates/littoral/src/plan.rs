@@ -44,7 +44,7 @@ impl Plan {
     pub fn of(scene: &Scene) -> Plan {
         let (mut particles, mut emitted) = (0.0, 0.0);
         for body in &scene.bodies {
-            let count = particle_count(&body.source, &scene.sph, scene.dimensions, scene.time.until);
+            let count = particle_count(&body.source, body.spacing, scene.dimensions, scene.time.until);
             match body.source {
                 Source::Shape(_) => particles += count,
                 _ => emitted += at_most(count, body.maximum),
@@ -52,7 +52,7 @@ impl Plan {
         }
         let solids: f64 =
             scene.solids.iter().map(|solid| solid_sample_count(solid, &scene.sph, scene.dimensions)).sum();
-        let walls = wall_sample_count(&scene.domain, &scene.sph, scene.dimensions) + solids;
+        let walls = wall_sample_count(&scene.domain, &scene.sph, scene.coarsest(), scene.dimensions) + solids;
         let neighbours = match scene.dimensions {
             Dimensions::Two => PI * scene.sph.support.powi(2),
             Dimensions::Three => 4.0 / 3.0 * PI * scene.sph.support.powi(3),

@@ -46,6 +46,7 @@ pub enum StepError {
 impl World {
     /// Advances the world by `dt` seconds.
     pub fn step(&mut self, dt: f64) -> Result<(), StepError> {
+        self.timed(Stage::Exchange, |world| world.refine(dt as f32));
         self.timed(Stage::Solids, |world| world.aim_solids(dt));
         self.timed(Stage::Motion, |world| integrate::before_forces(world, dt));
         self.evaluate_forces(dt as f32);
@@ -125,7 +126,7 @@ impl World {
     }
 
     /// Stage 2: sorts and lists, if somebody may have moved through the skin of the old lists.
-    fn find_neighbours(&mut self, dt: f32) {
+    pub(crate) fn find_neighbours(&mut self, dt: f32) {
         let count = self.particles.len();
         if self.neighbourhood.slack >= 0.0 && self.neighbourhood.bounds().0 == count {
             return;
@@ -135,7 +136,8 @@ impl World {
             self.discretisation.dimensions.count(),
         );
         let room = self.periods.length.iter().filter(|&&l| l > 0.0).fold(f32::INFINITY, |a, &b| a.min(b));
-        let skin = if 3.0 * self.discretisation.support * (1.0 + MAX_SKIN) > room { 0.0 } else { skin };
+        let skin =
+            if 3.0 * self.discretisation.longest_support * (1.0 + MAX_SKIN) > room { 0.0 } else { skin };
 
         let (particles, lists) = (&mut self.particles, &mut self.neighbourhood);
         lists.sort(particles.get(&POSITION), particles.get(&SUPPORT), skin, &self.periods);
@@ -162,6 +164,11 @@ impl World {
         rows.with_min_len(8192).for_each(|((place, motion), (position, velocity, &volume))| {
             (*place, *motion) = (position.truncate().extend(volume), *velocity);
         });
+        if self.discretisation.has_sizes() {
+            let support = self.discretisation.support;
+            packed.shrink.clear();
+            packed.shrink.extend(particles.get(&SUPPORT).iter().map(|own| support / own));
+        }
     }
 
     /// Stage 3, where pressure follows from density: both, and the pressure terms of pairs.
@@ -366,7 +373,7 @@ pub(crate) fn rows<'a>(
     lists: &'a Neighbourhood,
     periods: &'a Periods,
 ) -> Rows<'a> {
-    Rows::new(&packed.place, &packed.motion, walls, lists, periods)
+    Rows::new(&packed.place, &packed.motion, walls, lists, periods).with_sizes(&packed.shrink)
 }
 
 /// Skin that makes a step cheapest, when particles move at most `travel` supports in a step.

@@ -2,7 +2,8 @@
 //!
 //! Each walled side is filled with layers of samples until they are as thick as the kernels' support, the
 //! first half a spacing behind the surface: the lattice of the fluid goes on in the wall, density is complete
-//! beside it, and the pressure that keeps fluid out starts where it should. A sample's volume is the volume
+//! beside it, and the pressure that keeps fluid out starts where it should. Where particles have several sizes, the
+//! samples are as fine as the finest and as deep as the longest support: the sums of all of them are complete. A sample's volume is the volume
 //! it stands for, corrected where the box is not a whole number of spacings long. Walls that push by contact have
 //! one layer, without volume.
 //!
@@ -27,6 +28,8 @@ pub struct Walls {
     pub owner: Vec<u32>,
     /// Support radius, m.
     pub support: Vec<f32>,
+    /// Longest support of any particle of the world, m.
+    pub reach: f32,
     /// Part of the sample's kernel that the fluid fills when it is at rest in front of it.
     pub share: Vec<f32>,
     /// How firmly the sample holds the fluid that passes it: 1 for no slip, 0 for free slip.
@@ -81,7 +84,7 @@ pub const LEAST_SHARE: f32 = 0.02;
 /// Fills the walls of a box.
 pub fn sample(domain: &Domain, d: &Discretisation) -> Walls {
     let [xs, ys, zs] = [0, 1, 2].map(|axis| places(domain, d, axis));
-    let mut walls = Walls::default();
+    let mut walls = Walls { reach: d.longest_support, ..Walls::default() };
     for z in &zs {
         for y in &ys {
             // Whole rows inside the box hold samples at their ends only.
@@ -161,7 +164,8 @@ fn places(domain: &Domain, d: &Discretisation, axis: usize) -> Vec<Place> {
         return vec![Place { at: 0.0, depth: 0.0, side: 0, length: 1.0 }];
     }
     let spacing = f64::from(d.spacing);
-    let layers = if d.walls.is_contact() { 1 } else { (f64::from(d.support) / spacing).ceil() as usize };
+    let layers =
+        if d.walls.is_contact() { 1 } else { (f64::from(d.longest_support) / spacing).ceil() as usize };
     let (min, max) = (domain.min[axis], domain.max[axis]);
     let mut places = Vec::new();
     let mut behind = |side: i32, surface: f64| {

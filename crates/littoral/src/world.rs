@@ -10,6 +10,7 @@ use crate::forces::Forces;
 use crate::interfaces::Interfaces;
 use crate::neighbourhood::{Neighbourhood, Periods};
 use crate::particles::Particles;
+use crate::refine::{self, Refinement};
 use crate::resolve::Resolved;
 use crate::scene::{Body, Domain, Scene, Side, Solver, Source, Time, automatic_sound_speed};
 use crate::solids::{self, Rigid, SolidState, Wrench};
@@ -39,6 +40,8 @@ pub struct World {
     pub behaviours: Vec<Resolved>,
     /// Fields that push matter.
     pub forces: Forces,
+    /// Halves and unites particles; `None` where all keep their sizes.
+    pub refinement: Option<Refinement>,
     pub emitters: Vec<Emitter>,
     pub sinks: Vec<Drain>,
     /// What is not made of particles, in the scene's order.
@@ -70,6 +73,8 @@ pub struct BodyState {
     pub rest_density: f32,
     /// Its emitter pauses while there are so many.
     pub maximum: Option<usize>,
+    /// Distance of its particles at rest when they are born, m.
+    pub spacing: f64,
 }
 
 /// Simulated time.
@@ -93,6 +98,8 @@ pub struct Clock {
 pub(crate) struct Packed {
     pub place: Vec<Vec4>,
     pub motion: Vec<Vec4>,
+    /// h over each particle's support, where there are several sizes.
+    pub shrink: Vec<f32>,
     /// Kernel sum that normalises the density, where that is asked for.
     pub unity: Vec<f32>,
     /// Positions with V p, where pressures push solids.
@@ -132,6 +139,7 @@ impl World {
             ),
             behaviours: Resolved::all(&behaviours_with_numbers(scene)),
             forces: Forces::new(&scene.forces, periods(&scene.domain), scene.dimensions),
+            refinement: Refinement::new(scene),
             emitters: Vec::new(),
             sinks: scene.sinks.iter().map(Drain::new).collect(),
             rigid: Rigid::new(scene, &solids, &d),
@@ -153,14 +161,19 @@ impl World {
         for now in &world.behaviours {
             now.behaviour.require_columns(&mut world.particles);
         }
+        if world.refinement.is_some() {
+            world.particles.require(&LEVEL);
+            world.particles.require(&SURFACE_DISTANCE);
+        }
         for (index, body) in scene.bodies.iter().enumerate() {
+            let d = d.of_body(body.spacing);
             match &body.source {
                 Source::Shape(shape) => {
                     let mut born = sources::fill(shape, &d);
                     // Where there is a solid, there is no fluid.
-                    let clear = 0.45 * scene.sph.spacing;
+                    let clear = 0.45 * body.spacing;
                     born.retain(|one| world.solids.iter().all(|solid| solid.distance(one.position) >= clear));
-                    let jitter = body.jitter * scene.sph.spacing;
+                    let jitter = body.jitter * body.spacing;
                     world.add(index as u32, &born, body.velocity.map(|v| v as f32).into(), jitter);
                 }
                 source => {
@@ -176,11 +189,15 @@ impl World {
     /// Adds particles to a body.
     pub(crate) fn add(&mut self, body: u32, born: &[sources::Newborn], velocity: glam::Vec3, jitter: f64) {
         let rest_density = self.bodies[body as usize].rest_density_curve.at(self.clock.time);
-        let d = &self.discretisation;
+        let d = &self.discretisation.of_body(self.bodies[body as usize].spacing);
         let jitter = (jitter, self.seed);
         let next_id = &mut self.next_id;
         let start = self.particles.len();
         sources::add(&mut self.particles, born, body, velocity, rest_density, next_id, jitter, d);
+        if self.refinement.is_some() {
+            // Until the first look finds it.
+            self.particles.get_mut(&SURFACE_DISTANCE)[start..].fill(refine::FAR);
+        }
         for now in &self.behaviours {
             let born = start..self.particles.len();
             now.behaviour.born(now, body, self.clock.time, born, &mut self.particles);
@@ -272,7 +289,8 @@ impl World {
     pub fn particle_bytes(&self) -> usize {
         // Sorting swaps columns with one spare of each width.
         let columns = self.particles.len() * (self.particles.bytes_per_particle() + 16 + 4);
-        let rows = 16 * (self.packed.place.capacity() + self.packed.motion.capacity());
+        let rows = 16 * (self.packed.place.capacity() + self.packed.motion.capacity())
+            + 4 * self.packed.shrink.capacity();
         let solves = self.particles.workspace.bytes() + self.pressure_solve.bytes();
         columns + rows + solves + 4 * self.packed.unity.capacity() + self.neighbourhood.particle_bytes()
     }
@@ -290,6 +308,7 @@ impl BodyState {
             rest_density_curve: body.rest_density.clone(),
             rest_density: body.rest_density.at(0.0) as f32,
             maximum: body.maximum,
+            spacing: body.spacing,
         }
     }
 }

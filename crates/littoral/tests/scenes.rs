@@ -474,7 +474,7 @@ fn every_gallery_scene_loads_without_warnings() {
         let count: f64 = scene
             .bodies
             .iter()
-            .map(|body| scene::particle_count(&body.source, &scene.sph, scene.dimensions, scene.time.until))
+            .map(|body| scene::particle_count(&body.source, body.spacing, scene.dimensions, scene.time.until))
             .sum();
         assert!((500.0..1e5).contains(&count), "{name}: {count}");
         let steps = scene.time.until / scene::step_limit(&scene).unwrap().step;

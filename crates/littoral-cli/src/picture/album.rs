@@ -167,12 +167,15 @@ impl<'a> Album<'a> {
                 shown.iter().map(colour).collect()
             }
         };
+        let supports = frame.scalars("support").unwrap_or_default();
+        let mut radii: Vec<f32> =
+            shown.iter().map(|&row| 0.5 * supports[row] / self.scene.sph.support as f32).collect();
         for (dot, colour) in solids::dots(self.scene, frame) {
             positions.push(dot);
+            radii.push(0.5 * self.scene.sph.spacing as f32);
             colours.push(linear(colour));
         }
-        let balls =
-            Balls { centres: &positions, radii: &[0.5 * self.scene.sph.spacing as f32], colours: &colours };
+        let balls = Balls { centres: &positions, radii: &radii, colours: &colours };
         let edge = |[a, b]: [Vec3; 2]| Segment { a, b, width: 1.5, colour: Vec3::splat(0.12) };
         let framed = self.scene.picture.container != Container::Nothing;
         let lines: Vec<Segment> = self.stage.edges().into_iter().filter(|_| framed).map(edge).collect();

@@ -30,6 +30,8 @@ struct Group {
     ids: Vec<u32>,
     positions: Vec<Vec3>,
     velocities: Vec<Vec3>,
+    /// Support radii, m.
+    supports: Vec<f32>,
     /// 0 to 1.
     wetness: Vec<f32>,
 }
@@ -54,6 +56,15 @@ impl Group {
         };
         self.ids.iter().zip(&self.positions).zip(&self.velocities).map(mean).collect()
     }
+}
+
+/// Points that a surface is laid around.
+struct Parts {
+    positions: Vec<Vec3>,
+    /// m³; empty where all have the spacing's.
+    volumes: Vec<f32>,
+    /// The particle that each is a part of; empty where each is one of its own.
+    of: Vec<usize>,
 }
 
 /// What a surface is made for.
@@ -127,7 +138,7 @@ impl<'a> Subjects<'a> {
         let bodies: Vec<usize> = (0..self.scene.bodies.len()).collect();
         let group = gather(frame, &bodies);
         let colours = paint.values(self.scene, frame)?.into_iter().map(|value| paint.colour(value)).collect();
-        let radii = vec![0.5 * self.spacing(); group.positions.len()];
+        let radii = self.radii(&group);
         let shape = Shape::Spheres { centres: group.positions, radii, colours, wetness: Vec::new() };
         let look = trace::Look::Diffuse { colour: Vec3::ONE, porosity: 0.0 };
         Ok(Thing { shape, look })
@@ -148,6 +159,11 @@ impl<'a> Subjects<'a> {
 
     fn spacing(&self) -> f32 {
         self.scene.sph.spacing as f32
+    }
+
+    /// Half the spacing that each particle has at rest, m.
+    fn radii(&self, group: &Group) -> Vec<f32> {
+        group.supports.iter().map(|support| 0.5 * support / self.scene.sph.support as f32).collect()
     }
 
     /// Bodies by look: those that look the same share one surface. Sheets and meshes stay on their own.
@@ -193,8 +209,11 @@ impl<'a> Subjects<'a> {
     /// The surface of some particles, with values of theirs at its vertices.
     fn surface_mesh(&self, group: &Group, values: &[Attribute], purpose: Purpose) -> Mesh {
         let layers = framing::slab_layers(self.scene);
-        let positions = layered(&group.positions, layers, self.spacing());
-        let cloud = Cloud { positions: &positions, spacing: self.spacing(), volumes: None };
+        let parts = self.parts(group);
+        let positions = layered(&parts.positions, layers, self.spacing());
+        let volumes = parts.volumes.repeat(layers);
+        let volumes = (!volumes.is_empty()).then_some(&volumes[..]);
+        let cloud = Cloud { positions: &positions, spacing: self.spacing(), volumes };
         let picture = &self.scene.picture;
         let options = surface::Options {
             field: field(picture.surface),
@@ -204,7 +223,15 @@ impl<'a> Subjects<'a> {
             ..surface::Options::default()
         };
         let mut mesh = surface::surface(&cloud, &options);
-        let repeated: Vec<Vec<f32>> = values.iter().map(|one| one.values.repeat(layers)).collect();
+        let of_parts = |one: &Attribute| -> Vec<f32> {
+            let row = |&k: &usize| &one.values[k * one.width..(k + 1) * one.width];
+            if parts.of.is_empty() {
+                one.values.clone()
+            } else {
+                parts.of.iter().flat_map(row).copied().collect()
+            }
+        };
+        let repeated: Vec<Vec<f32>> = values.iter().map(|one| of_parts(one).repeat(layers)).collect();
         let columns: Vec<Column> = values
             .iter()
             .zip(&repeated)
@@ -216,6 +243,32 @@ impl<'a> Subjects<'a> {
         mesh
     }
 
+    /// Large particles as the lattice of small ones that would fill them: a surface knows one spacing only.
+    fn parts(&self, group: &Group) -> Parts {
+        let finest = self.scene.sph.support as f32 * self.spacing();
+        if group.supports.iter().all(|support| *support <= 1.001 * finest) {
+            return Parts { positions: group.positions.clone(), volumes: Vec::new(), of: Vec::new() };
+        }
+        let flat = self.scene.dimensions == Dimensions::Two;
+        let mut parts = Parts { positions: Vec::new(), volumes: Vec::new(), of: Vec::new() };
+        for (k, (position, support)) in group.positions.iter().zip(&group.supports).enumerate() {
+            let size = support / finest;
+            let count = size.round().max(1.0) as i32;
+            let step = size * self.spacing() / count as f32;
+            let volume = if flat { step * step * self.spacing() } else { step * step * step };
+            let along = |i: i32| (i as f32 - 0.5 * (count - 1) as f32) * step;
+            for z in 0..if flat { 1 } else { count } {
+                for (y, x) in (0..count).flat_map(|y| (0..count).map(move |x| (y, x))) {
+                    let depth = if flat { 0.0 } else { along(z) };
+                    parts.positions.push(*position + Vec3::new(along(x), along(y), depth));
+                    parts.volumes.push(volume);
+                    parts.of.push(k);
+                }
+            }
+        }
+        parts
+    }
+
     fn surface(&self, frame: &Frame, look: &Look, bodies: &[usize]) -> Thing {
         let group = gather(frame, bodies);
         let mesh = self.surface_mesh(&group, &group.wetness_column(), Purpose::Picture);
@@ -225,7 +278,7 @@ impl<'a> Subjects<'a> {
 
     fn balls(&self, frame: &Frame, look: &Look, bodies: &[usize]) -> Thing {
         let group = gather(frame, bodies);
-        let radii = vec![0.5 * self.spacing(); group.positions.len()];
+        let radii = self.radii(&group);
         let shape =
             Shape::Spheres { centres: group.positions, radii, colours: Vec::new(), wetness: group.wetness };
         Thing { shape, look: answer(look) }
@@ -473,6 +526,7 @@ fn gather(frame: &Frame, bodies: &[usize]) -> Group {
         rows.iter().filter_map(|&row| column.get(row)).map(|&v| Vec3::from_array(v)).collect::<Vec<Vec3>>()
     };
     let ids = frame.indices("id").unwrap_or_default();
+    let supports = frame.scalars("support").unwrap_or_default();
     let wetness = frame.scalars("saturation").map_or_else(Vec::new, |column| {
         rows.iter().filter_map(|&row| column.get(row)).map(|s| s.clamp(0.0, 1.0)).collect()
     });
@@ -480,6 +534,7 @@ fn gather(frame: &Frame, bodies: &[usize]) -> Group {
         ids: rows.iter().filter_map(|&row| ids.get(row)).copied().collect(),
         positions: vectors("position"),
         velocities: vectors("velocity"),
+        supports: rows.iter().filter_map(|&row| supports.get(row)).copied().collect(),
         wetness,
         rows,
     }

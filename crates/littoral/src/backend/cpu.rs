@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::kernels::Kernel;
 use crate::neighbourhood::{Neighbourhood, Periods};
-use crate::pair::{Own, Pair, PairLaw, SlopedPair, SlopedSum, Sum, WallPair};
+use crate::pair::{Own, Pair, PairLaw, Shrink, SlopedPair, SlopedSum, Sum, WallPair};
 use crate::simd::*;
 use crate::solids::Wrench;
 use crate::walls::Walls;
@@ -26,6 +26,8 @@ pub struct Rows<'a> {
     wall_motion: &'a [Vec4],
     lists: &'a Neighbourhood,
     periods: &'a Periods,
+    /// 1/s for each particle of the support s h; empty where all have the support h.
+    shrink: &'a [f32],
 }
 
 /// (dW/dr)/r of every pair, kept while positions stay: a solve that goes over the pairs ten times in a step needs
@@ -38,7 +40,9 @@ pub struct Slopes {
 impl Slopes {
     /// Memory, bytes.
     pub fn bytes(&self) -> usize {
-        let piece = |piece: &SlopePiece| 4 * (piece.starts.capacity() + LANES * piece.blocks.capacity());
+        let piece = |piece: &SlopePiece| {
+            4 * (piece.starts.capacity() + LANES * (piece.own.capacity() + piece.others.capacity()))
+        };
         self.pieces.iter().map(piece).sum()
     }
 }
@@ -47,8 +51,10 @@ impl Slopes {
 struct SlopePiece {
     /// First block of each particle.
     starts: Vec<u32>,
-    /// Zero for lanes that do not count.
-    blocks: Vec<[f32; LANES]>,
+    /// For the particle's own support; zero for lanes that do not count.
+    own: Vec<[f32; LANES]>,
+    /// For the neighbours' supports; empty where all have one.
+    others: Vec<[f32; LANES]>,
 }
 
 /// Particles in a piece of parallel work.
@@ -71,7 +77,16 @@ impl<'a> Rows<'a> {
         assert!(place.len() == particles && motion.len() == particles);
         assert!(walls.place.len() == samples && walls.motion.len() == samples && walls.face.len() == samples);
         assert!(walls.hold.len() == samples && walls.owner.len() == samples);
-        Rows { place, motion, walls, wall_motion: &walls.motion, lists, periods }
+        Rows { place, motion, walls, wall_motion: &walls.motion, lists, periods, shrink: &[] }
+    }
+
+    /// The same rows for particles of several sizes: 1/s for each, or nothing where all have one.
+    ///
+    /// # Panics
+    /// If there is not one number for each particle.
+    pub fn with_sizes(&self, shrink: &'a [f32]) -> Rows<'a> {
+        assert!(shrink.is_empty() || shrink.len() == self.place.len());
+        Rows { shrink, ..*self }
     }
 
     /// The same rows with another velocity and fourth entry for each particle: a direction of search, say.
@@ -122,8 +137,14 @@ impl<'a> Rows<'a> {
         let level = Level::new();
         out.par_chunks_mut(PIECE).enumerate().for_each(|(piece, out)| {
             dispatch!(level, simd => {
-                for (k, out) in out.iter_mut().enumerate() {
-                    write(out, self.sum_at(simd, law, piece * PIECE + k, |_| ()));
+                if self.shrink.is_empty() {
+                    for (k, out) in out.iter_mut().enumerate() {
+                        write(out, self.sum_at::<_, _, false>(simd, law, piece * PIECE + k, |_| ()));
+                    }
+                } else {
+                    for (k, out) in out.iter_mut().enumerate() {
+                        write(out, self.sum_at::<_, _, true>(simd, law, piece * PIECE + k, |_| ()));
+                    }
                 }
             });
         });
@@ -142,13 +163,22 @@ impl<'a> Rows<'a> {
         slopes.pieces.resize_with(out.len().div_ceil(PIECE), SlopePiece::default);
         let pieces = out.par_chunks_mut(PIECE).zip(&mut slopes.pieces).enumerate();
         pieces.for_each(|(piece, (out, slopes))| {
-            slopes.starts.clear();
-            slopes.blocks.clear();
+            let SlopePiece { starts, own, others } = slopes;
+            (starts.clear(), own.clear(), others.clear());
             dispatch!(level, simd => {
                 for (k, out) in out.iter_mut().enumerate() {
-                    slopes.starts.push(slopes.blocks.len() as u32);
-                    let keep = |pair: &Pair<_>| slopes.blocks.push(pair.gradient_over_r(kernel).to_array());
-                    *out = self.sum_at(simd, law, piece * PIECE + k, keep);
+                    starts.push(own.len() as u32);
+                    let i = piece * PIECE + k;
+                    *out = if self.shrink.is_empty() {
+                        self.sum_at::<_, _, false>(simd, law, i, |pair: &Pair<_>| {
+                            own.push(pair.own_gradient_over_r(kernel).to_array());
+                        })
+                    } else {
+                        self.sum_at::<_, _, true>(simd, law, i, |pair: &Pair<_>| {
+                            own.push(pair.own_gradient_over_r(kernel).to_array());
+                            others.push(pair.other_gradient_over_r(kernel).to_array());
+                        })
+                    };
                 }
             });
         });
@@ -164,8 +194,9 @@ impl<'a> Rows<'a> {
         let level = Level::new();
         out.par_chunks_mut(PIECE).zip(&slopes.pieces).enumerate().for_each(|(piece, (out, slopes))| {
             dispatch!(level, simd => {
+                let blocks = if L::OF_OTHERS && !slopes.others.is_empty() { &slopes.others } else { &slopes.own };
                 for (k, out) in out.iter_mut().enumerate() {
-                    let blocks = &slopes.blocks[slopes.starts[k] as usize..];
+                    let blocks = &blocks[slopes.starts[k] as usize..];
                     *out = self.sum_sloped_at(simd, law, piece * PIECE + k, blocks);
                 }
             });
@@ -202,8 +233,15 @@ impl<'a> Rows<'a> {
         Own { index: i, position: place, velocity: motion, pressure: motion.w, volume: place.w }
     }
 
+    /// `SIZES`: whether particles have different sizes. Compiled twice, so that one size costs nothing.
     #[inline(always)]
-    fn sum_at<S: Simd, L: Sum>(&self, simd: S, law: &L, i: usize, mut see: impl FnMut(&Pair<S>)) -> L::Total {
+    fn sum_at<S: Simd, L: Sum, const SIZES: bool>(
+        &self,
+        simd: S,
+        law: &L,
+        i: usize,
+        mut see: impl FnMut(&Pair<S>),
+    ) -> L::Total {
         let own = self.own(i);
         let place = own.position;
         let mut partial = law.start(simd);
@@ -215,20 +253,26 @@ impl<'a> Rows<'a> {
             let ((at, volume), (velocity, pressure)) =
                 unsafe { (gather(simd, self.place, others), gather(simd, self.motion, others)) };
             let (x, r) = self.separation(simd, place, at, count);
-            let pair = Pair { simd, others, x, r, volume, velocity, pressure };
+            // SAFETY: as above; `Rows::with_sizes` compared the lengths.
+            let shrink = SIZES.then(|| Shrink {
+                own: splat(simd, self.shrink[i]),
+                other: unsafe { gather_scalar(simd, self.shrink, others) },
+            });
+            let pair = Pair { simd, others, x, r, volume, velocity, pressure, shrink };
             law.add(&own, &pair, &mut partial);
             see(&pair);
         }
         let list = self.lists.walls(i);
         for b in 0..list.blocks() {
             let (others, count) = list.block(b, &mut tail);
-            let wall = self.wall_pair(simd, place, others, count);
+            let shrink = SIZES.then(|| splat(simd, self.shrink[i]));
+            let wall = WallPair { shrink, ..self.wall_pair(simd, place, others, count) };
             law.add_walls(&own, &wall, &mut partial);
         }
         law.finish(&own, partial)
     }
 
-    /// Σ_j V_j W(x_i − x_j) over particles and walls.
+    /// Σ_j V_j W(x_i − x_j) over particles and walls, with the particle's own support.
     pub fn kernel_sum(&self, kernel: &Kernel, out: &mut [f32]) {
         self.sum(&KernelSum(kernel), out);
     }
@@ -378,7 +422,7 @@ impl<'a> Rows<'a> {
         };
         let (x, r) = self.separation(simd, place, at, count);
         let holds = &self.walls.hold;
-        WallPair { simd, others, x, r, volume, velocity, pressure, normal, depth, holds }
+        WallPair { simd, others, x, r, volume, velocity, pressure, normal, depth, holds, shrink: None }
     }
 
     /// x_i − x_j to the nearest image, and its length; lanes from `count` on are put out of every kernel's reach.
@@ -421,7 +465,7 @@ impl Sum for KernelSum<'_> {
 
     #[inline(always)]
     fn add<S: Simd>(&self, _own: &Own, pair: &Pair<S>, partial: &mut Lanes<S>) {
-        *partial += pair.volume * pair.w(self.0);
+        *partial += pair.volume * pair.own_w(self.0);
     }
 
     #[inline(always)]

@@ -108,19 +108,19 @@ impl<'a> Law<'a> {
         }
     }
 
-    /// Force for a relative velocity v_i − v_j.
+    /// Force for a relative velocity v_i − v_j, from x_ij, x_ij² + 0.01h² and the kernel's slope.
     #[inline(always)]
     fn along<S: Simd>(
         &self,
-        (x, r, gradient_over_r): (Lanes3<S>, Lanes<S>, Lanes<S>),
+        (x, softened, gradient_over_r): (Lanes3<S>, Lanes<S>, Lanes<S>),
         velocity: Lanes3<S>,
         strength: Lanes<S>,
         approaching_only: Lanes<S>,
     ) -> Lanes3<S> {
         let all = velocity.dot(x);
-        let approaching = all.min(splat(r.token(), 0.0)) * 2.0;
+        let approaching = all.min(splat(softened.token(), 0.0)) * 2.0;
         let closing = all + (approaching - all) * approaching_only;
-        x * (strength * self.factor * closing / (r * r + self.softening) * gradient_over_r)
+        x * (strength * self.factor * closing / softened * gradient_over_r)
     }
 }
 
@@ -135,7 +135,8 @@ impl PairLaw for Law<'_> {
             )
         };
         let velocity = Lanes3::splat(pair.simd, own.velocity.truncate().into()) - pair.velocity;
-        let at = (pair.x, pair.r, pair.gradient_over_r(&self.kernel));
+        let softened = pair.r * pair.r + pair.area(self.softening);
+        let at = (pair.x, softened, pair.gradient_over_r(&self.kernel));
         self.along(at, velocity, strength * pair.volume * own.volume, only)
     }
 
@@ -143,7 +144,8 @@ impl PairLaw for Law<'_> {
     fn wall_force<S: Simd>(&self, own: &Own, wall: &WallPair<S>) -> Lanes3<S> {
         let strength = wall.volume * (self.strength.at(own.index) * own.volume) * self.friction.grip(wall);
         let velocity = Lanes3::splat(wall.simd, own.velocity.truncate().into()) - wall.velocity;
-        let at = (wall.x, wall.r, wall.gradient_over_r(&self.kernel));
+        let softened = wall.r * wall.r + wall.area(self.softening);
+        let at = (wall.x, softened, wall.gradient_over_r(&self.kernel));
         self.along(at, velocity, strength, splat(wall.simd, self.approaching_only.at(own.index)))
     }
 }

@@ -211,14 +211,14 @@ impl<'a> Friction<'a> {
     fn of_pair<S: Simd>(&self, own: &Own, pair: &Pair<S>) -> Lanes<S> {
         // SAFETY: the loop only offers valid rows.
         let strength = unsafe { self.strength.harmonic_mean(pair.simd, own.index, pair.others) };
-        let weight = pair.laplacian(&self.kernel) / (pair.r * pair.r + self.softening);
+        let weight = pair.laplacian(&self.kernel) / (pair.r * pair.r + pair.area(self.softening));
         strength * pair.volume * (own.volume * self.factor) * weight
     }
 
     #[inline(always)]
     fn of_wall<S: Simd>(&self, own: &Own, wall: &WallPair<S>) -> Lanes<S> {
         let strength = self.strength.at(own.index) * own.volume * self.factor;
-        let weight = wall.laplacian(&self.kernel) / (wall.r * wall.r + self.softening);
+        let weight = wall.laplacian(&self.kernel) / (wall.r * wall.r + wall.area(self.softening));
         wall.volume * strength * weight * self.wall.grip(wall)
     }
 }

@@ -40,6 +40,7 @@ fn force(law: &Law, a: Row, b: Row) -> [f32; 3] {
             volume: splat(simd, b.volume),
             velocity: Lanes3::splat(simd, b.velocity.truncate().into()),
             pressure: splat(simd, b.pressure),
+            shrink: None,
         };
         let f = law.force(&own, &pair);
         [f.x.to_array()[0], f.y.to_array()[0], f.z.to_array()[0]]
@@ -63,6 +64,7 @@ fn wall_force(law: &Law, a: Row, b: Row) -> [f32; 3] {
             normal: Lanes3::splat(simd, [0.0, 0.0, 1.0]),
             depth: splat(simd, 0.05),
             holds: &[1.0],
+            shrink: None,
         };
         let f = law.wall_force(&own, &wall);
         [f.x.to_array()[0], f.y.to_array()[0], f.z.to_array()[0]]

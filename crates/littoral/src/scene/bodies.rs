@@ -9,10 +9,11 @@ use super::read_shape::{self, Need};
 use super::suggest::did_you_mean;
 use super::tree::{Entry, Table, Value as Written};
 use super::values;
-use super::{Body, Interface, Look, Scene, Shape, Sink, Source, looks};
+use super::{Body, Interface, Look, Near, Refine, Scene, Shape, Sink, Source, looks};
 use crate::behaviour::{BehaviourUse, Default, Kind, Property, Schema, Unit, Value};
 use crate::behaviours;
 use crate::materials::Material;
+use crate::refine::{levels, spacing_of};
 use crate::timeline::{Curve, Driver};
 
 /// A body as far as it could be read, with the places that later checks point at.
@@ -25,6 +26,10 @@ pub struct Draft {
     pub source: Option<Source>,
     /// Most particles it may have.
     pub maximum: Option<usize>,
+    /// Distance between its particles, m; that of the scene unless it has its own.
+    pub spacing: f64,
+    /// Where that is written, or would be.
+    pub spacing_at: Place,
     /// Its viscosity is the material's: how it is computed is left to us.
     pub free_viscosity: bool,
     pub body: Option<Body>,
@@ -48,7 +53,7 @@ pub fn name_of(table: &Table, index: usize) -> String {
     }
 }
 
-pub fn body(reader: &Reader<'_>, index: usize, end_of_run: Option<f64>) -> Draft {
+pub fn body(reader: &Reader<'_>, index: usize, end_of_run: Option<f64>, spacing: f64) -> Draft {
     let name = reader.text("name").map_or_else(|| format!("body-{}", index + 1), str::to_owned);
     check_name(reader, &name, "body");
     let material = reader.material("material");
@@ -64,6 +69,7 @@ pub fn body(reader: &Reader<'_>, index: usize, end_of_run: Option<f64>) -> Draft
         let message = "an emitter's velocity is its own: `speed`, along its direction";
         reader.context.log.push(Problem::error("key-clash", &entry.key_at, message).label("leave this out"));
     }
+    let spacing = reader.number("spacing").unwrap_or(spacing);
     let maximum = reader.whole("maximum").map(|count| count as usize);
     if let (Some(entry), true) = (reader.entry("maximum"), reader.entry("shape").is_some()) {
         let message = "`maximum` is for emitters: a shape has all its particles at the start";
@@ -74,9 +80,14 @@ pub fn body(reader: &Reader<'_>, index: usize, end_of_run: Option<f64>) -> Draft
         source_at: source_place(reader, source_key),
         source: source.clone(),
         maximum,
+        spacing,
+        spacing_at: reader.place("spacing"),
         free_viscosity: material.is_some() && !has_written(reader, &VISCOSITIES),
-        body: complete(name.clone(), source, density, velocity, jitter, behaviours, look)
-            .map(|body| Body { maximum, ..body }),
+        body: complete(name.clone(), source, density, velocity, jitter, behaviours, look).map(|body| Body {
+            maximum,
+            spacing,
+            ..body
+        }),
         name,
     }
 }
@@ -97,6 +108,7 @@ fn complete(
         velocity: velocity?,
         jitter: jitter?,
         maximum: None,
+        spacing: 0.0,
         behaviours,
         look: look?,
     })
@@ -174,6 +186,61 @@ pub fn sink(reader: &Reader<'_>, end_of_run: Option<f64>) -> Option<Sink> {
     let shape = read_shape::shape(reader, "shape", Need::Region);
     let (from, until) = times(reader, "sink", end_of_run)?;
     Some(Sink { shape: shape?, from, until })
+}
+
+/// `[[refine]]`.
+pub fn refinement(reader: &Reader<'_>, drafts: &[Draft]) -> Option<Refine> {
+    let log = reader.context.log;
+    let on = super::forces::bodies(reader, drafts);
+    let finest = reader.number("finest");
+    let is_chosen = |index: usize| match &on {
+        Some(Some(bodies)) => bodies.contains(&(index as u32)),
+        _ => true,
+    };
+    let chosen: Vec<&Draft> = (0..drafts.len()).filter(|&k| is_chosen(k)).map(|k| &drafts[k]).collect();
+    let coarsest = chosen.iter().map(|draft| draft.spacing).fold(0.0, f64::max);
+    let near = match (reader.entry("near"), reader.entry("shape")) {
+        (Some(_), None) => reader.word("near").and_then(|_| {
+            let distance = match reader.entry("distance") {
+                Some(_) => reader.number("distance")?,
+                None => 2.0 * coarsest,
+            };
+            Some(Near::Surface { distance })
+        }),
+        (None, Some(_)) => read_shape::shape(reader, "shape", Need::Region).map(Near::Region),
+        (Some(near), Some(_)) => {
+            let message = "particles are refined near a surface or in a `shape`, not both";
+            log.push(Problem::error("key-clash", &near.key_at, message).help("write two [[refine]]"));
+            None
+        }
+        (None, None) => {
+            log.push(
+                Problem::error("missing-key", &reader.at, "the refinement says nowhere where")
+                    .label("neither `near` nor `shape`")
+                    .help("add `near = \"surface\"`, or for instance `shape.box = { min = …, max = … }`"),
+            );
+            None
+        }
+    };
+    if let (Some(entry), Some(_)) = (reader.entry("distance"), reader.entry("shape")) {
+        let message = "`distance` is from a surface: a `shape` is as large as it is";
+        log.push(Problem::error("key-clash", &entry.key_at, message).label("leave this out"));
+    }
+    let (on, finest, near) = (on?, finest?, near?);
+    let dimensions = reader.context.dimensions;
+    for draft in chosen {
+        if levels(draft.spacing, finest, dimensions) == 0 {
+            let message = format!("{} m is too coarse to refine `{}`", values::show(finest), draft.name);
+            let most = spacing_of(draft.spacing, 1.0, dimensions);
+            log.push(
+                Problem::error("out-of-range", &reader.place("finest"), message)
+                    .label(format!("at most {} m", values::show_rounded(0.999 * most)))
+                    .also(&draft.spacing_at, format!("its spacing is {} m", values::show(draft.spacing)))
+                    .help("a particle is halved at least once; or name other bodies in `on`"),
+            );
+        }
+    }
+    Some(Refine { on, finest, near })
 }
 
 /// `[[interface]]`, with the names of all bodies.

@@ -5,7 +5,9 @@ use super::estimate::{at_most, particle_count, step_limit, wall_sample_count};
 use super::problem::{Place, Problem};
 use super::sections::side_name;
 use super::values::{Log, show, show_rounded};
-use super::{Dimensions, Domain, IntegratorName, Opening, Scene, Shape, Side, Source, Sph, Time, WallModel};
+use super::{
+    Dimensions, Domain, IntegratorName, Opening, Scene, Shape, Side, Solver, Source, Sph, Time, WallModel,
+};
 use crate::behaviour::Value;
 use crate::behaviours::REGISTRY;
 use crate::timeline::Curve;
@@ -158,16 +160,76 @@ pub fn adhesion(drafts: &[Draft], walls: WallModel, log: &Log) {
     }
 }
 
+/// Laws that know particles of different sizes.
+const KNOW_SIZES: [&str; 6] =
+    ["gravity", "incompressible", "viscosity", "artificial-viscosity", "implicit-viscosity", "drag"];
+
+/// Finest and coarsest bodies may differ so much: cells are as wide as the largest support, and those of the finest
+/// particles would look at thousands of candidates.
+const MAX_SIZES: f64 = 8.0;
+
+/// What particles of different sizes cannot do yet.
+pub fn sizes(drafts: &[Draft], finest: f64, domain: &Domain, solver: &Solver, has_solids: bool, log: &Log) {
+    let coarsest = drafts.iter().map(|draft| draft.spacing).fold(0.0, f64::max);
+    let Some(differs) = drafts.iter().find(|draft| draft.spacing > finest * (1.0 + 1e-6)) else { return };
+    let problem = |at: &Place, message: String, help: &str| {
+        Problem::error("several-sizes", at, message)
+            .label("not with particles of several sizes")
+            .help(help.to_owned())
+    };
+    let general = |message: String, help: &str| log.push(problem(&differs.spacing_at, message, help));
+    if coarsest > MAX_SIZES * finest * (1.0 + 1e-6) {
+        let message =
+            format!("`{}` is more than {MAX_SIZES} times as coarse as the finest particles", differs.name);
+        general(message, "choose spacings that are closer to each other");
+    }
+    for draft in drafts {
+        let uses = draft.body.iter().flat_map(|body| &body.behaviours);
+        for used in uses.filter(|used| !KNOW_SIZES.contains(&used.schema.name)) {
+            let message =
+                format!("`{}` of `{}` needs one spacing for all particles", used.schema.name, draft.name);
+            let help = match used.schema.name {
+                "tait" | "gas" => {
+                    "use `incompressible` (what a material brings), or one spacing for all particles"
+                }
+                _ => "leave the law out, or use one spacing for all particles",
+            };
+            let coarser = format!("`{}` is coarser than the finest particles", differs.name);
+            log.push(problem(&draft.at, message, help).also(&differs.spacing_at, coarser));
+        }
+    }
+    if domain.walls != WallModel::Samples {
+        general(
+            "these walls need one spacing for all particles".to_owned(),
+            "use `walls = \"samples\"` in [world], the default",
+        );
+    }
+    if has_solids {
+        general(
+            "solids need one spacing for all particles".to_owned(),
+            "leave out the solids, or `spacing` and [[refine]]",
+        );
+    }
+    if solver.shift {
+        general(
+            "`solver.shift` needs one spacing for all particles".to_owned(),
+            "leave `shift` out of [solver]",
+        );
+    }
+}
+
 /// Checks of geometry, all against the same resolution.
 pub struct Geometry<'a> {
     pub sph: &'a Sph,
+    /// Spacing of the coarsest body, m.
+    pub coarsest: f64,
     pub dimensions: Dimensions,
     pub log: &'a Log,
 }
 
 impl Geometry<'_> {
     pub fn periods(&self, domain: &Domain, at: &Place) {
-        let least = PERIOD_IN_SUPPORTS * self.sph.support * self.sph.spacing;
+        let least = PERIOD_IN_SUPPORTS * self.sph.support * self.coarsest;
         for axis in (0..self.dimensions.count()).filter(|&axis| domain.sides[axis][0] == Side::Periodic) {
             let length = domain.max[axis] - domain.min[axis];
             // Rounding must not refuse a box of exactly three supports.
@@ -184,7 +246,7 @@ impl Geometry<'_> {
     }
 
     pub fn wall_samples(&self, domain: &Domain, at: &Place) {
-        let samples = wall_sample_count(domain, self.sph, self.dimensions);
+        let samples = wall_sample_count(domain, self.sph, self.coarsest, self.dimensions);
         if samples > MAX_PARTICLES {
             let message = format!("the walls of the box take about {samples:.1e} samples");
             self.log.push(
@@ -213,19 +275,19 @@ impl Geometry<'_> {
     }
 
     fn holds_a_particle(&self, draft: &Draft, shape: &Shape) {
-        if shape.is_empty(self.dimensions, self.sph.spacing) {
+        if shape.is_empty(self.dimensions, draft.spacing) {
             let message = format!("`{}` is too small to hold a particle", draft.name);
             let help = "make the body larger or the spacing finer";
             self.log.push(
                 Problem::error("empty-shape", &draft.source_at, message)
-                    .label(format!("the spacing is {} m", show(self.sph.spacing)))
+                    .label(format!("the spacing is {} m", show(draft.spacing)))
                     .help(help),
             );
         }
     }
 
     fn is_wide_enough(&self, draft: &Draft, opening: &Opening) {
-        let least = 0.5 * self.sph.spacing;
+        let least = 0.5 * draft.spacing;
         let [half_width, half_height] = opening.half_size();
         let narrow =
             if self.dimensions == Dimensions::Two { half_width } else { half_width.min(half_height) };
@@ -302,7 +364,7 @@ impl Geometry<'_> {
     pub fn particle_total(&self, drafts: &[Draft], end_of_run: f64, at: &Place) {
         let count = |draft: &Draft| {
             let source = draft.source.as_ref()?;
-            Some(at_most(particle_count(source, self.sph, self.dimensions, end_of_run), draft.maximum))
+            Some(at_most(particle_count(source, draft.spacing, self.dimensions, end_of_run), draft.maximum))
         };
         let total: f64 = drafts.iter().filter_map(count).sum();
         if total > MAX_PARTICLES {

@@ -209,8 +209,8 @@ fn smoothing_length(scene: &Scene) -> f64 {
 }
 
 /// About how many particles a source makes by the end of the run.
-pub fn particle_count(source: &Source, sph: &Sph, dimensions: Dimensions, end_of_run: f64) -> f64 {
-    source.content(dimensions, sph.spacing, end_of_run) / sph.spacing.powi(dimensions.count() as i32)
+pub fn particle_count(source: &Source, spacing: f64, dimensions: Dimensions, end_of_run: f64) -> f64 {
+    source.content(dimensions, spacing, end_of_run) / spacing.powi(dimensions.count() as i32)
 }
 
 /// The same for a body that may have so many at once.
@@ -235,9 +235,9 @@ pub fn solid_sample_count(solid: &Solid, sph: &Sph, dimensions: Dimensions) -> f
     }
 }
 
-/// About how many samples the walls of the box take: layers as deep as the support behind each side.
-pub fn wall_sample_count(domain: &Domain, sph: &Sph, dimensions: Dimensions) -> f64 {
-    let layers = if domain.walls.is_contact() { 1.0 } else { sph.support.ceil() };
+/// About how many samples the walls of the box take: layers as deep as the longest support behind each side.
+pub fn wall_sample_count(domain: &Domain, sph: &Sph, coarsest: f64, dimensions: Dimensions) -> f64 {
+    let layers = if domain.walls.is_contact() { 1.0 } else { (sph.support * coarsest / sph.spacing).ceil() };
     let cells = |axis: usize| (domain.max[axis] - domain.min[axis]) / sph.spacing + 2.0 * layers;
     let mut samples = 0.0;
     for axis in 0..dimensions.count() {

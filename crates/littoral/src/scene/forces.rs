@@ -115,7 +115,7 @@ pub fn force(reader: &Reader<'_>, drafts: &[Draft], time: Option<&Time>) -> Opti
 }
 
 /// The bodies named by `on`.
-fn bodies(reader: &Reader<'_>, drafts: &[Draft]) -> Option<Option<Vec<u32>>> {
+pub fn bodies(reader: &Reader<'_>, drafts: &[Draft]) -> Option<Option<Vec<u32>>> {
     let Some(names) = reader.texts("on") else {
         return reader.entry("on").is_none().then_some(None);
     };

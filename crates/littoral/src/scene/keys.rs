@@ -125,6 +125,8 @@ pub const CONTAINERS: &[&str] = &["edges", "glass", "nothing"];
 
 /// Times: far longer than anyone will wait, and short enough for any step.
 const TIME: Range = range(Unit::Second, 0.0, 1e6);
+/// Distances of particles: from microns to hills.
+const SPACING: Range = range(Unit::Metre, 1e-6, 1e3);
 const POSITIVE_TIME: Range = range(Unit::Second, 1e-12, 1e6);
 
 pub static ROOT: Section = Section {
@@ -154,6 +156,12 @@ pub static ROOT: Section = Section {
             Want::Tables(&INTERFACE),
             Fallback::Derived("the difference of the two surface tensions"),
             "tensions between bodies",
+        ),
+        key(
+            "refine",
+            Want::Tables(&REFINE),
+            Fallback::Derived("none"),
+            "where particles are finer than their body's",
         ),
         key("sink", Want::Tables(&SINK), Fallback::Derived("none"), "regions that remove what enters them"),
         key("force", Want::Tables(&FORCE), Fallback::Derived("none"), "fields that push matter"),
@@ -240,7 +248,7 @@ pub static SPH: Section = Section {
     keys: &[
         key(
             "spacing",
-            Want::Number(range(Unit::Metre, 1e-6, 1e3)),
+            Want::Number(SPACING),
             Fallback::Required,
             "distance between particles at rest: halve it for 8 times the particles",
         ),
@@ -403,6 +411,12 @@ pub static BODY: Section = Section {
             Want::Whole { min: 1, max: 200_000_000 },
             Fallback::Derived("none"),
             "most particles an emitter's body may have: it pauses there until some are gone",
+        ),
+        key(
+            "spacing",
+            Want::Number(SPACING),
+            Fallback::Derived("`sph.spacing`"),
+            "distance between its particles at rest, where it is to be finer or coarser than other bodies",
         ),
         key(
             "jitter",
@@ -842,6 +856,38 @@ pub static SURFACE: Section = Section {
         ),
         FROM,
         UNTIL,
+    ],
+};
+
+pub static REFINE: Section = Section {
+    name: "[[refine]]",
+    meaning: "Where particles are halved until they are fine enough, and united again where they need not be.",
+    keys: &[
+        key("on", Want::Texts("bodies"), Fallback::Derived("all bodies"), "names of the bodies it is for"),
+        key(
+            "finest",
+            Want::Number(SPACING),
+            Fallback::Required,
+            "spacing that particles come down to; never less",
+        ),
+        key(
+            "near",
+            Want::Word(&["surface"]),
+            Fallback::Derived("this or `shape`"),
+            "`surface`: near free surfaces, wherever they move",
+        ),
+        key(
+            "distance",
+            Want::Number(range(Unit::Metre, 0.0, 1e3)),
+            Fallback::Derived("twice the body's spacing"),
+            "how far from a surface particles are finest",
+        ),
+        key(
+            "shape",
+            Want::OneOf(&SHAPE),
+            Fallback::Derived("this or `near`"),
+            "the region where they are finest",
+        ),
     ],
 };
 
@@ -1402,6 +1448,7 @@ pub const OTHER_WORDS: &[(&str, &str)] = &[
     ("fluid", "body"),
     ("bodies", "body"),
     ("sinks", "sink"),
+    ("refinement", "refine"),
     ("forces", "force"),
     ("field", "force"),
     ("localized", "localised"),

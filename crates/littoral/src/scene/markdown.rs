@@ -42,6 +42,7 @@ pub fn key_tables() -> Vec<(&'static str, String)> {
         &keys::FILL,
         &keys::SURFACE,
         &keys::INTERFACE,
+        &keys::REFINE,
         &keys::SINK,
         &keys::FORCE,
         &keys::LOCALISED,

@@ -47,6 +47,7 @@ pub use suggest::nearest as nearest_name;
 
 use crate::behaviour::BehaviourUse;
 use crate::geometry::{Mesh, Tree};
+use crate::refine::{levels, spacing_of};
 use crate::timeline::Curve;
 use files::Shelf;
 use read::{Context, Reader};
@@ -106,18 +107,22 @@ fn read_scene(root: &Node, name: &str, start: &Place, log: &Log, files: &Shelf<'
     let world_reader = root.table("world");
     let world = world_reader.as_ref().map(sections::world);
     let sph_reader = root.table("sph");
-    let sph = sph_reader.as_ref().and_then(sections::sph);
+    let mut sph = sph_reader.as_ref().and_then(sections::sph);
     let solver = root.table("solver").as_ref().and_then(sections::solver);
     let time_reader = root.table("time");
     let time = time_reader.as_ref().and_then(sections::time);
 
     let end_of_run = time.map(|time| time.until);
+    // A spacing that could not be read has been reported: any will do.
+    let spacing = sph.map_or(1.0, |sph| sph.spacing);
     let drafts: Vec<bodies::Draft> = root
         .tables("body")
         .iter()
         .enumerate()
-        .map(|(index, body)| bodies::body(body, index, end_of_run))
+        .map(|(index, body)| bodies::body(body, index, end_of_run, spacing))
         .collect();
+    let refinements: Vec<Option<Refine>> =
+        root.tables("refine").iter().map(|refine| bodies::refinement(refine, &drafts)).collect();
     let sinks: Vec<Option<Sink>> =
         root.tables("sink").iter().map(|sink| bodies::sink(sink, end_of_run)).collect();
     let forces: Vec<Option<Force>> =
@@ -136,11 +141,23 @@ fn read_scene(root: &Node, name: &str, start: &Place, log: &Log, files: &Shelf<'
         root.tables("interface").iter().map(|one| bodies::interface(one, &names)).collect();
     let picture = looks::picture(&root, time.map(|time| time.frames_per_second));
 
+    // The spacing of the finest particles is the world's: walls and time steps follow it.
+    let coarsest = drafts.iter().map(|draft| draft.spacing).fold(0.0, f64::max);
+    let finest_of = |(index, draft): (usize, &bodies::Draft)| {
+        let rules = refinements.iter().flatten().filter(|one| one.is_for(index));
+        let finest = rules.map(|one| one.finest).fold(draft.spacing, f64::min);
+        spacing_of(draft.spacing, f64::from(levels(draft.spacing, finest, dimensions)), dimensions)
+    };
+    let finest = drafts.iter().enumerate().map(finest_of).fold(f64::INFINITY, f64::min);
+    if let (Some(sph), true) = (&mut sph, finest.is_finite()) {
+        sph.spacing = finest;
+    }
+
     check::duplicate_names(&drafts, log);
     check::density_gains(&drafts, log);
     check::one_pressure(&drafts, log);
     if let Some(sph) = &sph {
-        let geometry = check::Geometry { sph, dimensions, log };
+        let geometry = check::Geometry { sph, coarsest, dimensions, log };
         geometry.overlaps(&drafts);
         let domain = world.as_ref().and_then(|world| world.domain);
         if let (Some(domain), Some(reader)) = (&domain, &world_reader) {
@@ -158,6 +175,10 @@ fn read_scene(root: &Node, name: &str, start: &Place, log: &Log, files: &Shelf<'
         check::adhesion(&drafts, domain.walls, log);
     }
 
+    if let (Some(solver), Some(domain)) = (&solver, world.as_ref().and_then(|world| world.domain)) {
+        check::sizes(&drafts, finest, &domain, solver, !solids.is_empty(), log);
+    }
+
     dimensions_read?;
     let world = world?;
     let mut scene = Scene {
@@ -171,6 +192,7 @@ fn read_scene(root: &Node, name: &str, start: &Place, log: &Log, files: &Shelf<'
         seed: seed?.unsigned_abs(),
         bodies: drafts.into_iter().map(|draft| draft.body).collect::<Option<_>>()?,
         interfaces: interfaces.into_iter().collect::<Option<_>>()?,
+        refinements: refinements.into_iter().collect::<Option<_>>()?,
         sinks: sinks.into_iter().collect::<Option<_>>()?,
         forces: forces.into_iter().collect::<Option<_>>()?,
         solids: solids.into_iter().map(|draft| draft.solid).collect::<Option<_>>()?,
@@ -262,6 +284,8 @@ pub struct Scene {
     pub bodies: Vec<Body>,
     /// Tensions between bodies.
     pub interfaces: Vec<Interface>,
+    /// Where particles are finer than their body's.
+    pub refinements: Vec<Refine>,
     /// Regions that remove what enters them.
     pub sinks: Vec<Sink>,
     /// Fields that push matter.
@@ -273,6 +297,13 @@ pub struct Scene {
     pub picture: Picture,
     /// SHA-256 of all values that the run depends on (`time.until` left out), as hexadecimal digits.
     pub hash: String,
+}
+
+impl Scene {
+    /// Distance at rest of the largest particles of any body, m. (The finest have that of [`Sph`].)
+    pub fn coarsest(&self) -> f64 {
+        self.bodies.iter().map(|body| body.spacing).fold(self.sph.spacing, f64::max)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -344,7 +375,7 @@ impl WallModel {
 /// Discretisation.
 #[derive(Clone, Copy, Debug)]
 pub struct Sph {
-    /// Distance between particles at rest, m.
+    /// Distance between particles at rest, of the finest if bodies differ, m.
     pub spacing: f64,
     /// Support radius of the kernels, in spacings.
     pub support: f64,
@@ -436,12 +467,40 @@ pub struct Body {
     pub rest_density: Curve,
     /// Initial velocity, m/s.
     pub velocity: [f64; 3],
+    /// Distance between its particles when they are born, m.
+    pub spacing: f64,
     /// Initial displacement from the lattice, at most this fraction of a spacing (0 to 0.5).
     pub jitter: f64,
     /// An emitter pauses while the body has so many particles.
     pub maximum: Option<usize>,
     pub behaviours: Vec<BehaviourUse>,
     pub look: Look,
+}
+
+/// Particles that are halved where they are to be finer, and united where not.
+#[derive(Clone, Debug)]
+pub struct Refine {
+    /// Places of the bodies it is for; all when absent.
+    pub on: Option<Vec<u32>>,
+    /// Smallest spacing, m.
+    pub finest: f64,
+    pub near: Near,
+}
+
+impl Refine {
+    /// Whether it is for the body at this place.
+    pub fn is_for(&self, body: usize) -> bool {
+        self.on.as_ref().is_none_or(|bodies| bodies.contains(&(body as u32)))
+    }
+}
+
+/// Where particles are finest.
+#[derive(Clone, Debug)]
+pub enum Near {
+    /// Within a distance of a free surface, m.
+    Surface { distance: f64 },
+    /// Inside a shape.
+    Region(Shape),
 }
 
 /// Where a body's particles come from.

@@ -20,6 +20,10 @@
 //! Peers relax this by Jacobi's method; we take runs of conjugate gradients, scaled by the diagonal, on the particles
 //! that are pushed, and let go of those that would pull after each run.
 //!
+//! Where particles have different supports, δ_i and g_i take that of particle i, and the push of p_j takes that of j:
+//! F_i = −V_i Σ_j V_j (p_i ∇W(h_i) + p_j ∇W(h_j)) − … is still the gradient of what the pressures hold down, keeps momentum,
+//! and leaves A symmetric.
+//!
 //! [Bender2017] solves twice in a step, for dδ/dt ≤ 0 before the forces and for δ + Δt dδ/dt ≤ 1 after them. Once is
 //! enough: the velocity that the second solve adds to take back compression at once is what makes the first one
 //! necessary, and what shakes water at rest. The one pressure is then also the one that a gauge would read.
@@ -477,8 +481,8 @@ impl Sum for Positions<'_> {
 
     #[inline(always)]
     fn add<S: Simd>(&self, _own: &Own, pair: &Pair<S>, (ratio, gradient, _, reaction): &mut PositionSums<S>) {
-        *ratio += pair.volume * pair.w(self.density);
-        let nabla = pair.x * pair.gradient_over_r(self.pressure);
+        *ratio += pair.volume * pair.own_w(self.density);
+        let nabla = pair.x * pair.own_gradient_over_r(self.pressure);
         *gradient = *gradient + nabla * pair.volume;
         *reaction += nabla.dot(nabla) * pair.volume * pair.pressure;
     }
@@ -513,6 +517,7 @@ struct Push<'a> {
 }
 
 impl SlopedSum for Push<'_> {
+    const OF_OTHERS: bool = true;
     type Partial<S: Simd> = Lanes3<S>;
     type Total = Vec4;
 
@@ -561,6 +566,7 @@ impl<'a> Change<'a> {
 
 /// Without walls, or with walls at rest: their part is in the own gradient.
 impl SlopedSum for Change<'_> {
+    const OF_OTHERS: bool = false;
     type Partial<S: Simd> = Lanes<S>;
     type Total = f32;
 
@@ -591,7 +597,7 @@ impl Sum for Change<'_> {
 
     #[inline(always)]
     fn add<S: Simd>(&self, _own: &Own, pair: &Pair<S>, partial: &mut Lanes<S>) {
-        *partial += pair.velocity.dot(pair.x) * (pair.gradient_over_r(self.kernel) * pair.volume);
+        *partial += pair.velocity.dot(pair.x) * (pair.own_gradient_over_r(self.kernel) * pair.volume);
     }
 
     #[inline(always)]

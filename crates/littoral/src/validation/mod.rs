@@ -19,6 +19,7 @@ mod rayleigh_taylor;
 mod shear;
 mod taylor_green;
 mod terminal_velocity;
+mod two_sizes;
 
 use crate::scene::{self, Scene};
 use crate::step::StepError;
@@ -33,6 +34,7 @@ pub static ALL: &[&Validation] = &[
     &hydrostatic::HYDROSTATIC_COLUMN,
     &hydrostatic::HYDROSTATIC_INCOMPRESSIBLE,
     &layers::HYDROSTATIC_LAYERS,
+    &two_sizes::TWO_SIZES,
     &shear::COUETTE,
     &shear::POISEUILLE,
     &shear::POISEUILLE_ARTIFICIAL,

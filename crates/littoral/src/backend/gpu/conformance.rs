@@ -237,10 +237,10 @@ impl Rows {
             let force = if wall {
                 let normal = Lanes3::splat(simd, self.normal.into());
                 let (pressure, depth) = (splat(simd, self.pressure), splat(simd, self.depth));
-                law.wall_force(&own, &WallPair { simd, others: &[0; LANES], x, r, volume, velocity, pressure, normal, depth, holds: &[1.0 - slip] })
+                law.wall_force(&own, &WallPair { simd, others: &[0; LANES], x, r, volume, velocity, pressure, normal, depth, holds: &[1.0 - slip], shrink: None })
             } else {
                 let others = &[self.j as u32; LANES];
-                law.force(&own, &Pair { simd, others, x, r, volume, velocity, pressure: splat(simd, self.pressure) })
+                law.force(&own, &Pair { simd, others, x, r, volume, velocity, pressure: splat(simd, self.pressure), shrink: None })
             };
             Vec3::new(force.x.to_array()[0], force.y.to_array()[0], force.z.to_array()[0])
         })

@@ -376,9 +376,8 @@ fn check(world: &World) -> Result<(), GpuError> {
         }
     }
     let particles = &world.particles;
-    let support = world.discretisation.support;
-    if particles.get(&SUPPORT).iter().any(|&own| own != support) {
-        return refuse("particles of different support are".to_owned(), "use one spacing");
+    if world.discretisation.has_sizes() {
+        return refuse("particles of several sizes are".to_owned(), "use one spacing for all bodies");
     }
     // The device makes mass from volume and rest density.
     let rows = particles.get(&MASS).iter().zip(particles.get(&VOLUME)).zip(particles.get(&BODY));
