@@ -116,6 +116,11 @@ impl<'a> Rows<'a> {
         Rows { place, ..*self }
     }
 
+    /// Whether particles have different sizes.
+    pub fn have_sizes(&self) -> bool {
+        !self.shrink.is_empty()
+    }
+
     /// x, y, z: position; w: volume.
     pub fn place(&self) -> &'a [Vec4] {
         self.place
