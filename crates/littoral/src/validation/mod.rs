@@ -48,6 +48,7 @@ pub static ALL: &[&Validation] = &[
     &drop::DROP_OSCILLATION,
     &drop::DROP_PRESSURE,
     &drop::DROP_PERIOD,
+    &drop::DROP_IN_FLUID,
     &dispersion::DISPERSION,
 ];
 
@@ -127,16 +128,26 @@ mod tests {
     /// One for each kind of law; `./test` runs them all in earnest.
     #[test]
     fn a_flipped_sign_is_noticed() {
-        let cases: [(&Validation, &'static str); 5] = [
+        let cases: [(&Validation, &'static str); 6] = [
             (&free_fall::FREE_FALL, "gravity"),
             (&hydrostatic::HYDROSTATIC_COLUMN, "tait"),
             (&shear::POISEUILLE, "viscosity"),
             (&drop::DROP_OSCILLATION, "cohesion"),
+            (&drop::DROP_PRESSURE, "curvature-tension"),
             (&dispersion::DISPERSION, "dispersion"),
         ];
         for (validation, behaviour) in cases {
             assert!(!passes(validation, &flip(behaviour)), "{} does not notice {behaviour}", validation.name);
         }
+    }
+
+    /// The tension of an interface is no behaviour's: it is taken away instead.
+    #[test]
+    fn a_missing_interface_tension_is_noticed() {
+        let without = |scene: &mut Scene| {
+            scene.interfaces.iter_mut().for_each(|interface| interface.tension = 0.0);
+        };
+        assert!(!passes(&drop::DROP_IN_FLUID, &without));
     }
 
     #[test]

@@ -5,8 +5,8 @@
 //! has 2/R. Four things differ from the paper:
 //!
 //! - The divergence is taken along the surface, and normalised by what the same sum makes of the tangential
-//!   distance x_t: κ = (d − 1) Σ V (n̂_j − n̂_i)·∇W / Σ V x_t²W'/r. Any set of neighbours then gives 1/R on a
-//!   sphere exactly; the plain sum lacks the half of the kernel that has no particles.
+//!   distance x_t: κ = (d − 1) Σ V n̂_j·x_t W'/r / Σ V x_t²W'/r. On a sphere, any set of neighbours then gives a mean of
+//!   their 1/r_j exactly; the plain sum lacks the half of the kernel that has no particles.
 //! - Particles stand below the surface and bend more than it does: κ(R − δ) is brought back to κ(R), with δ the
 //!   mean depth of where n acts.
 //! - Directions are smoothed over the neighbours before their divergence is taken, and so is the curvature before it
@@ -14,9 +14,15 @@
 //!   too large by half.
 //! - n is scaled so that it integrates to one over the layers of particles that there are.
 //!
-//! Normals shorter than a fifth of those in the outermost layer have no reliable direction and are left out
-//! [Morris2000, Eq. 20]. Forces are not pairwise: momentum is kept on average only, and thin sheets, where n
-//! vanishes, do not feel it. Kept honest by `littoral validate drop-pressure drop-period`.
+//! Normals shorter than a fifth of those in the outermost layer have no reliable direction [Morris2000, Eq. 20] and take
+//! no part in the curvature; but the force is σ κ̄ n for them too, with κ̄ from their neighbours. For then it is
+//! proportional to what a uniform pressure p does at the surface, −2 p n, wherever particles stand: the sum of n over the
+//! layers depends on the bonds across a plane inside alone. Left out, the force would depend on how far the tension has
+//! pressed the outer layers together.
+//!
+//! Particles must lie evenly: with the cubic spline they pair up, the surface turns rough, and the pressure in a drop is
+//! up to 30 % too high. Forces are not pairwise: momentum is kept on average only, and thin sheets, where n vanishes, do
+//! not feel it. Kept honest by `littoral validate drop-pressure drop-period drop-in-fluid`.
 
 use glam::Vec4;
 
@@ -101,17 +107,15 @@ pub struct Calibration {
     pub depth: f32,
 }
 
-/// Length below which a normal does not count, in those of the outermost layer.
+/// Length below which a normal has no direction, in those of the outermost layer.
 const UNRELIABLE: f64 = 0.2;
 
 impl Calibration {
     pub fn new(flat: &FlatSurface) -> Calibration {
-        let shortest = UNRELIABLE * flat.normals[0];
-        let counted = |normal: f64| if normal > shortest { normal } else { 0.0 };
         Calibration {
-            scale: (1.0 / flat.integral(counted)) as f32,
-            shortest: shortest as f32,
-            depth: flat.mean_depth(counted) as f32,
+            scale: (1.0 / flat.integral(|normal| normal)) as f32,
+            shortest: (UNRELIABLE * flat.normals[0]) as f32,
+            depth: flat.mean_depth(|normal| normal) as f32,
         }
     }
 }
@@ -189,7 +193,7 @@ impl Sum for Directions<'_> {
     }
 }
 
-/// κ = (d − 1) Σ V (n̂_j − n̂_i)·∇W / Σ V x_t²W'/r.
+/// κ = (d − 1) Σ V n̂_j·x_t W'/r / Σ V x_t²W'/r.
 struct Curvature<'a> {
     field: Field<'a>,
     directions: &'a [Vec4],
@@ -197,7 +201,7 @@ struct Curvature<'a> {
 }
 
 impl Sum for Curvature<'_> {
-    /// Σ V (n̂_j − n̂_i)·∇W and Σ V x_t²W'/r.
+    /// Σ V n̂_j·x_t W'/r and Σ V x_t²W'/r.
     type Partial<S: Simd> = (Lanes<S>, Lanes<S>);
     /// 1/m.
     type Total = f32;
@@ -219,9 +223,9 @@ impl Sum for Curvature<'_> {
         let zero = splat(simd, 0.0);
         let weight = pair.volume * pair.gradient_over_r(&self.field.kernel);
         let weight = length.simd_gt(zero).select(weight, zero);
-        let across = pair.x.dot(unit);
-        *turn += weight * (other - unit).dot(pair.x);
-        *reach += weight * (pair.r * pair.r - across * across);
+        let along = pair.x - unit * pair.x.dot(unit);
+        *turn += weight * other.dot(along);
+        *reach += weight * along.dot(along);
     }
 
     #[inline(always)]
@@ -276,9 +280,6 @@ impl Sum for Force<'_> {
     #[inline(always)]
     fn finish<S: Simd>(&self, own: &Own, (bent, weights): Self::Partial<S>) -> Vec4 {
         let i = own.index;
-        if self.directions[i].w == 0.0 {
-            return Vec4::ZERO;
-        }
         let curvature = sum(bent) / sum(weights).max(f32::MIN_POSITIVE);
         let tension = if self.field.at_interface { 1.0 } else { self.field.phases.surface.at(i) };
         let scale = self.field.calibration.scale * self.volume[i] / self.mass[i];

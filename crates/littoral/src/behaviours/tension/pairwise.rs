@@ -21,8 +21,9 @@
 //! the pressure that answers it, and a measured factor does the rest. Between bodies the bond is half the work of
 //! adhesion, s_ij = (σ_i + σ_j − σ_ij)/2.
 //!
-//! Cohesion adds an inner pressure of some σ/h to the one that the surface makes: read differences, not values.
-//! Kept honest by `littoral validate drop-period`, and by the tests in `mod.rs`.
+//! Cohesion adds an inner pressure of some σ/h to the one that the surface makes: read differences, not values. Its
+//! factor is that of free surfaces; fluids that fill their world do without it, and are nearer to theory then.
+//! Kept honest by `littoral validate drop-period drop-in-fluid`, and by the tests in `mod.rs`.
 
 use glam::Vec4;
 use rayon::prelude::*;
