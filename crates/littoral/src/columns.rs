@@ -22,6 +22,9 @@ pub static SUPPORT: Scalars = Scalars(ColumnSpec { name: "support", unit: "m", i
 pub static DENSITY: Scalars = Scalars(ColumnSpec { name: "density", unit: "kg/m³", in_frames: true });
 /// Pa.
 pub static PRESSURE: Scalars = Scalars(ColumnSpec { name: "pressure", unit: "Pa", in_frames: true });
+/// Where the distance to the solids that stay was last asked for, m, and what it was at least: between the two, nothing is
+/// in the way. Kept by `solids/guard.rs`.
+pub static CLEARANCE: Vectors = Vectors(ColumnSpec { name: "clearance", unit: "m", in_frames: false });
 /// What implicit viscosity made of the velocity in the last step, m/s.
 pub static VISCOUS_CHANGE: Vectors =
     Vectors(ColumnSpec { name: "viscous-change", unit: "m/s", in_frames: false });
