@@ -26,7 +26,8 @@ scenes!(
     "mixer",
     "rain-on-a-roof",
     "figures-in-a-pipe",
-    "river"
+    "river",
+    "lava"
 );
 
 /// Files that scenes of the gallery name, with their text.

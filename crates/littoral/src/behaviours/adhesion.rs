@@ -14,7 +14,7 @@
 //! three, where the second has 0.3 W_a/Δx². It hangs where that is more than its weight ρg: adhesion is a matter of
 //! millimetres. At Δx = 1 cm, water that wets (0.14 J/m²) is held with half its weight, and falls.
 //!
-//! Kept honest by the work of parting in `law_tests.rs` and by `tests/adhesion.rs`.
+//! Kept honest by the work of parting in `law_tests.rs` and by the layer below, which hangs or falls.
 
 use crate::behaviour::{Default, Kind, Property, Schema, Unit};
 use crate::behaviours::{Behaviour, Law as AnyLaw, LimitState};
@@ -110,5 +110,54 @@ impl PairLaw for Law<'_> {
     fn wall_force<S: Simd>(&self, own: &Own, wall: &WallPair<S>) -> Lanes3<S> {
         let strength = -self.work.at(own.index) * own.volume * self.strength;
         wall.x * (wall.volume * strength * wall.w(&self.kernel))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::columns::POSITION;
+    use crate::scene;
+    use crate::world::World;
+
+    /// A layer of water, one spacing thick, under a ceiling that pulls with this work of adhesion, J/m²: how far its middle has
+    /// sunk after a while, in spacings.
+    fn sunk(ceiling: &str, work: f64) -> f64 {
+        let text = format!(
+            r#"
+            [world]
+            box = {{ min = [0, -0.5, 0], max = [0.1, 0.1, 0.1], periodic = ["x", "z"], open = ["-y"{open}] }}
+            [sph]
+            spacing = 0.01
+            [[body]]
+            name = "water"
+            density = 1000
+            shape.box = {{ min = [0, 0.09, 0], max = [0.1, 0.1, 0.1] }}
+            behaviours.incompressible = {{}}
+            behaviours.viscosity.dynamic_viscosity = 0.1
+            behaviours.adhesion.work_of_adhesion = {work}
+            {ceiling}
+            "#,
+            open = if ceiling.is_empty() { "" } else { r#", "+y""# }
+        );
+        let (scene, _) =
+            scene::load("ceiling", &text, &[]).unwrap_or_else(|problems| panic!("{}", problems.plain()));
+        let mut world = World::new(&scene);
+        world.advance_to(0.15).unwrap();
+        let x = world.particles.get(&POSITION);
+        (0.095 - x.iter().map(|x| f64::from(x.y)).sum::<f64>() / x.len() as f64) / 0.01
+    }
+
+    /// At a support of two spacings the first layer is pulled with 3.84 W_a/Δx² for each volume, against ρg.
+    #[test]
+    fn a_layer_hangs_where_adhesion_carries_its_weight() {
+        let carries = 1000.0 * 9.81 * 0.01f64.powi(2) / 3.84;
+        let solid = "[[solid]]\nshape.box = { min = [-0.1, 0.1, -0.1], max = [0.2, 0.2, 0.2] }";
+        for ceiling in ["", solid] {
+            let (less, more) = (sunk(ceiling, 0.9 * carries), sunk(ceiling, 1.1 * carries));
+            println!("sunk by {less} and {more} spacings");
+            // In free fall it would be 11 spacings by now.
+            assert!(less > 1.0, "{less}");
+            assert!(more < 0.2, "{more}");
+        }
     }
 }
