@@ -125,7 +125,7 @@ mod tests {
         let text = format!(
             r#"
             [world]
-            box = {{ min = [0, -0.5, 0], max = [0.1, 0.1, 0.1], periodic = ["x", "z"], open = ["-y"{open}] }}
+            box = {{ min = [0, -0.5, 0], max = [0.1, 0.1, 0.1], {sides} }}
             [sph]
             spacing = 0.01
             [[body]]
@@ -137,7 +137,10 @@ mod tests {
             behaviours.adhesion.work_of_adhesion = {work}
             {ceiling}
             "#,
-            open = if ceiling.is_empty() { "" } else { r#", "+y""# }
+            sides = match ceiling {
+                "" => r#"periodic = ["x", "z"], open = ["-y"]"#,
+                _ => r#"open = ["x", "y", "z"]"#, // solids do not wrap
+            }
         );
         let (scene, _) =
             scene::load("ceiling", &text, &[]).unwrap_or_else(|problems| panic!("{}", problems.plain()));

@@ -371,6 +371,6 @@ fn what_was_clear_is_not_asked_again() {
         spared += seen.iter().zip(now).filter(|(c, x)| c.w > 0.0 && c.truncate() != x.truncate()).count();
     }
     assert_eq!(one.caught, other.caught);
-    println!("spared {spared}");
-    assert!(spared > 10_000, "{spared}");
+    // Few come near the hills in so short a time, but some are spared a question.
+    assert!(spared > 100, "{spared}");
 }
