@@ -27,7 +27,8 @@ scenes!(
     "rain-on-a-roof",
     "figures-in-a-pipe",
     "river",
-    "lava"
+    "lava",
+    "adhesion"
 );
 
 /// Files that scenes of the gallery name, with their text.
