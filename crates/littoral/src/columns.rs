@@ -29,6 +29,10 @@ pub static DENSITY: Scalars =
 /// Pa.
 pub static PRESSURE: Scalars =
     Scalars(ColumnSpec { name: "pressure", unit: "Pa", in_frames: true, part: Part::Intensive });
+/// Where the distance to the solids that stay was last asked for, m, and what it was at least: between the two, nothing is
+/// in the way. Kept by `solids/guard.rs`.
+pub static CLEARANCE: Vectors =
+    Vectors(ColumnSpec { name: "clearance", unit: "m", in_frames: false, part: Part::Own });
 /// What implicit viscosity made of the velocity in the last step, m/s.
 pub static VISCOUS_CHANGE: Vectors =
     Vectors(ColumnSpec { name: "viscous-change", unit: "m/s", in_frames: false, part: Part::Intensive });

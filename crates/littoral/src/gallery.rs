@@ -27,6 +27,8 @@ scenes!(
     "rain-on-a-roof",
     "figures-in-a-pipe",
     "river",
+    "lava",
+    "adhesion",
     "fine-surface"
 );
 

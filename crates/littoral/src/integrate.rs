@@ -7,7 +7,7 @@
 use glam::Vec4;
 use rayon::prelude::*;
 
-use crate::columns::{ACCELERATION, POSITION, VELOCITY};
+use crate::columns::{ACCELERATION, CLEARANCE, POSITION, VELOCITY};
 use crate::scene::{Dimensions, Domain, IntegratorName, Side};
 use crate::solids::Guard;
 use crate::world::World;
@@ -100,30 +100,43 @@ fn move_particles(world: &mut World, kick: f32, dt: f64) {
         d.spacing,
         d.dimensions == Dimensions::Two,
     );
+    let row = |i: usize, x: &mut Vec4, v: &mut Vec4, a: &Vec4, clearance: Option<&mut Vec4>| {
+        *v += *a * kick;
+        let travel2 = v.length_squared();
+        let caught = if drift > 0.0 {
+            let from = *x;
+            *x += *v * drift;
+            let caught = clearance.is_some_and(|clearance| guard.hold(i, from, x, v, clearance));
+            box_.hold(x, v) || caught
+        } else {
+            false
+        };
+        Extremes {
+            travel2,
+            speed2: v.length_squared(),
+            acceleration2: a.length_squared(),
+            caught: u64::from(caught),
+        }
+    };
     let particles = &mut world.particles;
+    let mut clearance = guard.is_needed().then(|| particles.take(&CLEARANCE));
     let extremes = particles.update2((&POSITION, &VELOCITY), |position, velocity, particles| {
-        let rows = (position, velocity, particles.get(&ACCELERATION)).into_par_iter().with_min_len(8192);
-        rows.enumerate()
-            .map(|(i, (x, v, a))| {
-                *v += *a * kick;
-                let travel2 = v.length_squared();
-                let caught = if drift > 0.0 {
-                    let from = *x;
-                    *x += *v * drift;
-                    let caught = guard.is_needed() && guard.hold(i, from, x, v);
-                    box_.hold(x, v) || caught
-                } else {
-                    false
-                };
-                Extremes {
-                    travel2,
-                    speed2: v.length_squared(),
-                    acceleration2: a.length_squared(),
-                    caught: u64::from(caught),
-                }
-            })
-            .reduce(|| Extremes::NONE, Extremes::and)
+        let acceleration = particles.get(&ACCELERATION);
+        let worst = (|| Extremes::NONE, Extremes::and);
+        match &mut clearance {
+            None => {
+                let rows = (position, velocity, acceleration).into_par_iter().with_min_len(8192);
+                rows.enumerate().map(|(i, (x, v, a))| row(i, x, v, a, None)).reduce(worst.0, worst.1)
+            }
+            Some(clearance) => {
+                let rows = (position, velocity, acceleration, clearance).into_par_iter().with_min_len(2048);
+                rows.enumerate().map(|(i, (x, v, a, c))| row(i, x, v, a, Some(c))).reduce(worst.0, worst.1)
+            }
+        }
     });
+    if let Some(clearance) = clearance {
+        particles.put(&CLEARANCE, clearance);
+    }
     world.clock.speed = extremes.speed2.sqrt();
     world.clock.acceleration = extremes.acceleration2.sqrt();
     world.caught += extremes.caught;

@@ -124,6 +124,9 @@ impl World {
 
         let mut walls = walls::sample(&scene.domain, &d);
         let solids = solids::place(scene, &d, &mut walls);
+        if !solids.is_empty() {
+            particles.require(&CLEARANCE);
+        }
         let mut world = World {
             discretisation: d,
             domain: scene.domain,

@@ -20,6 +20,13 @@ const LEAF: usize = 4;
 /// Corners closer than this part of the mesh's size are one.
 const WELD: f64 = 1e-7;
 
+/// A triangle whose box has more than so many times its area is filed in pieces: slivers that lie askew, such as those
+/// of a fan, fill boxes that every search would have to enter.
+const WASTE: f64 = 4.0;
+
+/// Pieces are not cut any smaller than this part of the mesh's size.
+const PIECE: f64 = 1.0 / 64.0;
+
 /// A mesh, ready for questions.
 #[derive(Debug)]
 pub struct Mesh {
@@ -30,8 +37,9 @@ pub struct Mesh {
     edge_normals: Vec<[DVec3; 3]>,
     corner_normals: Vec<DVec3>,
     nodes: Vec<Node>,
-    /// Triangles in the order of the leaves.
+    /// Triangles in the order of the leaves, and their corners beside each other: what a search reads.
     order: Vec<u32>,
+    corners: Vec<[DVec3; 3]>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -100,7 +108,9 @@ impl Mesh {
             surface.triangles.iter().map(|&[a, b, c]| [edge(a, b), edge(b, c), edge(c, a)]).collect();
         corner_normals.iter_mut().for_each(|normal| *normal = normal.normalize_or_zero());
         let (nodes, order) = build(&surface);
-        Ok(Mesh { surface, closed, face_normals, edge_normals, corner_normals, nodes, order })
+        let corners_of = |&t: &u32| surface.triangles[t as usize].map(|i| surface.positions[i as usize]);
+        let corners = order.iter().map(corners_of).collect();
+        Ok(Mesh { surface, closed, face_normals, edge_normals, corner_normals, nodes, order, corners })
     }
 
     pub fn surface(&self) -> &TriangleMesh {
@@ -140,8 +150,9 @@ impl Mesh {
             }
             let node = &self.nodes[index as usize];
             if node.count > 0 {
-                for &triangle in &self.order[node.start as usize..(node.start + node.count) as usize] {
-                    let (point, feature) = closest_on_triangle(p, self.corners(triangle));
+                let leaf = node.start as usize..(node.start + node.count) as usize;
+                for (corners, &triangle) in self.corners[leaf.clone()].iter().zip(&self.order[leaf]) {
+                    let (point, feature) = closest_on_triangle(p, *corners);
                     let squared = p.distance_squared(point);
                     if squared < best.0 {
                         best = (squared, point, triangle as usize, feature);
@@ -164,10 +175,6 @@ impl Mesh {
             Feature::Corner(k) => self.corner_normals[self.surface.triangles[triangle][k] as usize],
         };
         Nearest { point, normal, distance: squared.sqrt() }
-    }
-
-    fn corners(&self, triangle: u32) -> [DVec3; 3] {
-        self.surface.triangles[triangle as usize].map(|i| self.surface.positions[i as usize])
     }
 }
 
@@ -235,12 +242,37 @@ fn weld(positions: &[DVec3], triangles: &[[u32; 3]]) -> TriangleMesh {
 
 /// Boxes around halves of halves, split where the centres of the triangles reach farthest.
 fn build(surface: &TriangleMesh) -> (Vec<Node>, Vec<u32>) {
-    let corners: Vec<[DVec3; 3]> = surface.corners().collect();
+    let size = surface.bounds().map_or(0.0, |(min, max)| (max - min).length());
+    let mut pieces = Vec::with_capacity(surface.triangles.len());
+    for (triangle, corners) in surface.corners().enumerate() {
+        cut(triangle as u32, corners, PIECE * size, &mut pieces);
+    }
+    let corners: Vec<[DVec3; 3]> = pieces.iter().map(|(_, corners)| *corners).collect();
     let centres: Vec<DVec3> = corners.iter().map(|[a, b, c]| (*a + *b + *c) / 3.0).collect();
     let mut order: Vec<u32> = (0..corners.len() as u32).collect();
     let mut nodes = Vec::with_capacity(corners.len());
     split(&mut nodes, &mut order, 0, &corners, &centres);
+    // The nearest point of a triangle is asked of the whole of it, by whichever piece it was found.
+    order.iter_mut().for_each(|piece| *piece = pieces[*piece as usize].0);
     (nodes, order)
+}
+
+/// A triangle in pieces whose boxes are not much larger than they are: halved across its longest edge.
+fn cut(triangle: u32, corners: [DVec3; 3], least: f64, pieces: &mut Vec<(u32, [DVec3; 3])>) {
+    let [a, b, c] = corners;
+    let box_ = a.max(b).max(c) - a.min(b).min(c);
+    let area = 0.5 * (b - a).cross(c - a).length();
+    let faces = box_.x * box_.y + box_.y * box_.z + box_.z * box_.x;
+    if faces <= WASTE * area || box_.length() <= least {
+        pieces.push((triangle, corners));
+        return;
+    }
+    let lengths = [a.distance_squared(b), b.distance_squared(c), c.distance_squared(a)];
+    let longest = (0..3).max_by(|&i, &j| lengths[i].total_cmp(&lengths[j])).unwrap_or(0);
+    let [a, b, c] = [corners[longest], corners[(longest + 1) % 3], corners[(longest + 2) % 3]];
+    let middle = 0.5 * (a + b);
+    cut(triangle, [a, middle, c], least, pieces);
+    cut(triangle, [middle, b, c], least, pieces);
 }
 
 fn split(nodes: &mut Vec<Node>, order: &mut [u32], first: usize, corners: &[[DVec3; 3]], centres: &[DVec3]) {
@@ -289,6 +321,26 @@ mod tests {
     #[test]
     fn a_tree_finds_what_brute_force_finds() {
         let mesh = globe(24);
+        for p in points(300) {
+            let all = mesh.surface.corners().map(|corners| p.distance(closest_on_triangle(p, corners).0));
+            let least = all.fold(f64::INFINITY, f64::min);
+            assert!((mesh.nearest(p).distance - least).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn slivers_are_found_where_they_are() {
+        // A fan over a disc that lies askew, closed by another one: every triangle is long and thin.
+        let turn = glam::DQuat::from_axis_angle(DVec3::new(0.6, 0.0, 0.8), 0.7);
+        let rim = |k: u32| {
+            let (s, c) = (f64::from(k) * std::f64::consts::TAU / 400.0).sin_cos();
+            turn * DVec3::new(c, 0.0, s)
+        };
+        let mut positions: Vec<DVec3> = (0..400).map(rim).collect();
+        positions.extend([turn * DVec3::new(0.0, 0.1, 0.0), turn * DVec3::new(0.0, -0.1, 0.0)]);
+        let halves = |k: u32| [[400, (k + 1) % 400, k], [401, k, (k + 1) % 400]];
+        let mesh = Mesh::new(&positions, &(0..400).flat_map(halves).collect::<Vec<_>>()).unwrap();
+        assert!(mesh.is_closed() && mesh.order.len() > mesh.surface.triangles.len());
         for p in points(300) {
             let all = mesh.surface.corners().map(|corners| p.distance(closest_on_triangle(p, corners).0));
             let least = all.fold(f64::INFINITY, f64::min);

@@ -223,7 +223,14 @@ impl Geometry {
         if !(bounds.0.is_finite() && bounds.1.is_finite()) || bounds.0.cmpge(bounds.1).any() {
             return TriangleMesh::default();
         }
-        nets::surface(&|p| self.shape.distance(p) + depth, bounds, self.finest(cell, bounds))
+        self.with_level(depth, |level| nets::surface(level, bounds, self.finest(cell, bounds)))
+    }
+
+    /// The surface `depth` inside. Meshes know their normals.
+    fn with_level<T>(&self, depth: f64, tell: impl FnOnce(nets::Level<'_>) -> T) -> T {
+        let normal = |p: DVec3| self.normal(p);
+        let known = matches!(&*self.shape, Shape::Mesh(_)).then_some(&normal as &nets::Normal<'_>);
+        tell(nets::Level { distance: &|p| self.shape.distance(p) + depth, normal: known })
     }
 
     fn finest(&self, cell: f64, bounds: Bounds) -> f64 {
@@ -425,7 +432,8 @@ impl Shape {
                     if !(bounds.0.is_finite() && bounds.1.is_finite()) || bounds.0.cmpge(bounds.1).any() {
                         return TriangleMesh::default();
                     }
-                    nets::surface(&|p| tree.distance(p), bounds, fine_enough(cell, tree.thinnest(), bounds))
+                    let level = nets::Level { distance: &|p| tree.distance(p), normal: None };
+                    nets::surface(level, bounds, fine_enough(cell, tree.thinnest(), bounds))
                 }
             },
         }

@@ -16,6 +16,17 @@ use super::TriangleMesh;
 /// A signed distance, or a bound of it.
 pub type Distance<'a> = dyn Fn(DVec3) -> f64 + Sync + 'a;
 
+/// Its gradient, of length 1.
+pub type Normal<'a> = dyn Fn(DVec3) -> DVec3 + Sync + 'a;
+
+/// The surface where a distance is 0.
+#[derive(Clone, Copy)]
+pub struct Level<'a> {
+    pub distance: &'a Distance<'a>,
+    /// Where the gradient comes from; without, from differences, which take six distances.
+    pub normal: Option<&'a Normal<'a>>,
+}
+
 /// Cells along a block's edge.
 const BLOCK: i64 = 4;
 
@@ -95,10 +106,10 @@ struct Piece {
     edges: Vec<(I64Vec3, usize, bool)>,
 }
 
-/// The surface where `distance` is 0, within bounds.
-pub fn surface(distance: &Distance<'_>, bounds: (DVec3, DVec3), cell: f64) -> TriangleMesh {
+/// The surface within bounds.
+pub fn surface(level: Level<'_>, bounds: (DVec3, DVec3), cell: f64) -> TriangleMesh {
     let lattice = Lattice::new(bounds, cell, false);
-    let (positions, index, edges) = crossings(distance, &lattice);
+    let (positions, index, edges) = crossings(level, &lattice);
     let mut mesh = TriangleMesh { positions, triangles: Vec::new() };
     for (at, axis, out) in edges {
         let (u, v) = (AXES[(axis + 1) % 3], AXES[(axis + 2) % 3]);
@@ -121,7 +132,7 @@ pub fn surface(distance: &Distance<'_>, bounds: (DVec3, DVec3), cell: f64) -> Tr
 /// The outline in the plane z = 0 where `distance` is 0: segments with the inside on their left.
 pub fn outline(distance: &Distance<'_>, bounds: (DVec3, DVec3), cell: f64) -> Vec<[DVec3; 2]> {
     let lattice = Lattice::new(bounds, cell, true);
-    let (positions, index, edges) = crossings(distance, &lattice);
+    let (positions, index, edges) = crossings(Level { distance, normal: None }, &lattice);
     let mut segments = Vec::new();
     for (at, axis, out) in edges {
         let across = AXES[1 - axis];
@@ -136,9 +147,9 @@ pub fn outline(distance: &Distance<'_>, bounds: (DVec3, DVec3), cell: f64) -> Ve
 
 type Crossings = (Vec<DVec3>, HashMap<I64Vec3, u32>, Vec<(I64Vec3, usize, bool)>);
 
-fn crossings(distance: &Distance<'_>, lattice: &Lattice) -> Crossings {
-    let blocks = lattice.blocks(distance);
-    let pieces: Vec<Piece> = blocks.par_iter().map(|&block| piece(distance, lattice, block)).collect();
+fn crossings(level: Level<'_>, lattice: &Lattice) -> Crossings {
+    let blocks = lattice.blocks(level.distance);
+    let pieces: Vec<Piece> = blocks.par_iter().map(|&block| piece(level, lattice, block)).collect();
     let mut positions = Vec::new();
     let mut index = HashMap::new();
     let mut edges = Vec::new();
@@ -152,14 +163,14 @@ fn crossings(distance: &Distance<'_>, lattice: &Lattice) -> Crossings {
     (positions, index, edges)
 }
 
-fn piece(distance: &Distance<'_>, lattice: &Lattice, block: I64Vec3) -> Piece {
+fn piece(level: Level<'_>, lattice: &Lattice, block: I64Vec3) -> Piece {
     const SIDE: usize = BLOCK as usize + 1;
     let planes = if lattice.flat { 1 } else { SIDE };
     let mut values = [[[0.0f64; SIDE]; SIDE]; SIDE];
     for (k, plane) in values.iter_mut().enumerate().take(planes) {
         for (j, row) in plane.iter_mut().enumerate() {
             for (i, value) in row.iter_mut().enumerate() {
-                *value = distance(lattice.point(block + I64Vec3::new(i as i64, j as i64, k as i64)));
+                *value = (level.distance)(lattice.point(block + I64Vec3::new(i as i64, j as i64, k as i64)));
             }
         }
     }
@@ -177,7 +188,7 @@ fn piece(distance: &Distance<'_>, lattice: &Lattice, block: I64Vec3) -> Piece {
                         piece.edges.push((block + at, axis, here < 0.0));
                     }
                 }
-                if let Some(corner) = corner(distance, lattice, block, at, &value) {
+                if let Some(corner) = corner(level, lattice, block, at, &value) {
                     piece.corners.push((block + at, corner));
                 }
             }
@@ -188,7 +199,7 @@ fn piece(distance: &Distance<'_>, lattice: &Lattice, block: I64Vec3) -> Piece {
 
 /// The corner of a cell, if the surface passes through it.
 fn corner(
-    distance: &Distance<'_>,
+    level: Level<'_>,
     lattice: &Lattice,
     block: I64Vec3,
     at: I64Vec3,
@@ -206,23 +217,25 @@ fn corner(
             }
         }
     }
-    (crossed > 0).then(|| project(distance, sum / f64::from(crossed), lattice.cell, lattice.flat))
+    (crossed > 0).then(|| project(level, sum / f64::from(crossed), lattice.cell, lattice.flat))
 }
 
 /// Moves a point onto the surface, by no more than a cell.
-pub fn project(distance: &Distance<'_>, start: DVec3, cell: f64, flat: bool) -> DVec3 {
-    let mut p = start;
+pub fn project(level: Level<'_>, start: DVec3, cell: f64, flat: bool) -> DVec3 {
+    let Level { distance, normal } = level;
+    let (mut p, mut d) = (start, distance(start));
     for _ in 0..3 {
-        let d = distance(p);
         if d.abs() < 1e-9 * cell {
             break;
         }
-        let moved = p - gradient(distance, p, 1e-3 * cell, flat) * d;
+        let slope = normal.map_or_else(|| gradient(distance, p, 1e-3 * cell, flat), |normal| normal(p));
+        let moved = p - slope * d;
+        let left = distance(moved);
         // Across an edge, a gradient may lead astray.
-        if moved.distance(start) > cell || distance(moved).abs() >= d.abs() {
+        if moved.distance(start) > cell || left.abs() >= d.abs() {
             break;
         }
-        p = moved;
+        (p, d) = (moved, left);
     }
     p
 }
@@ -242,7 +255,8 @@ mod tests {
     #[test]
     fn nets_of_a_ball_are_closed() {
         let ball = |p: DVec3| p.length() - 1.0;
-        let net = surface(&ball, (DVec3::splat(-1.0), DVec3::splat(1.0)), 0.1);
+        let net =
+            surface(Level { distance: &ball, normal: None }, (DVec3::splat(-1.0), DVec3::splat(1.0)), 0.1);
         let mesh = Mesh::new(&net.positions, &net.triangles).unwrap();
         assert!(mesh.is_closed());
         let worst = net.positions.iter().map(|p| (p.length() - 1.0).abs()).fold(0.0, f64::max);

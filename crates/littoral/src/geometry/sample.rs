@@ -46,14 +46,14 @@ pub fn surface_samples(
         let middle = in_thin_walls(geometry, spacing, depth, within, &candidates);
         candidates.extend(middle);
     }
-    let level = |p: DVec3| geometry.distance(p) + depth;
     let refine = |(candidate, area): (usize, f64)| {
         let Candidate { position, normal, .. } = candidates[candidate];
         if thin || candidate >= on_level {
             return SurfaceSample { position, normal, area };
         }
         // Triangles are chords: the last of the way to where the level really is.
-        let position = nets::project(&level, position, 0.5 * spacing, false);
+        let position =
+            geometry.with_level(depth, |level| nets::project(level, position, 0.5 * spacing, false));
         SurfaceSample { position, normal: geometry.normal(position), area }
     };
     // The cells of the last row reach out of the box.
@@ -82,6 +82,10 @@ fn in_thin_walls(
     let surface = geometry.level_set(0.5 * spacing, 0.0, within);
     let pushed = |candidate: Candidate| {
         let at = |t: f64| candidate.position - candidate.normal * t;
+        // Where the level passes by, the wall is thick.
+        if covered.nearest(at(depth), near).is_some() {
+            return None;
+        }
         // As long as the distance keeps up with the way, the nearest surface is still the one we came from.
         let steps = 16;
         let way = (1..=steps).map(|k| depth * f64::from(k) / f64::from(steps));

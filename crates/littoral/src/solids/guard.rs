@@ -7,8 +7,13 @@
 //! surface, and the particle loses its speed into the solid. Only distances are asked for, so that all shapes will do:
 //! closed ones, hollows, and sheets, whose distance has no sign and needs none.
 //!
+//! A distance d at one place is at least d − s a way s from there: a particle that was found clear of all solids that
+//! stay is not looked at again before it has gone as far as that. The answer is the same, and a particle that creeps
+//! along a mountain of triangles asks for its distance once in a while, not in every step.
+//!
 //! A particle that is in a solid already (one that a scene put there, or that two solids pinch) is moved out by the
-//! shortest way. Kept honest by `nothing_gets_through_a_thin_wall` and `a_cup_one_sample_thick_holds_water`.
+//! shortest way. Kept honest by `nothing_gets_through_a_thin_wall`, `a_cup_one_sample_thick_holds_water` and
+//! `what_was_clear_is_not_asked_again`.
 
 use glam::{DVec3, Vec4};
 
@@ -34,6 +39,12 @@ pub(crate) struct Guard<'a> {
     lists: Option<&'a Neighbourhood>,
     spacing: f64,
     flat: bool,
+    /// Solids that are on no list, because they have no samples.
+    unlisted: Vec<usize>,
+    /// Whether some solid moves: those are asked in every step.
+    moving: bool,
+    /// How far away a solid is at least that is not on a particle's list, m.
+    beyond: f64,
 }
 
 impl<'a> Guard<'a> {
@@ -44,7 +55,12 @@ impl<'a> Guard<'a> {
         spacing: f32,
         flat: bool,
     ) -> Guard<'a> {
-        Guard { solids, walls, lists, spacing: f64::from(spacing), flat }
+        let unlisted = (0..solids.len()).filter(|&k| solids[k].rows.is_empty()).collect();
+        let moving = solids.iter().any(|solid| !solid.is_fixed());
+        // No part of a surface is farther than a spacing from a sample, and all samples within the support are listed.
+        let support = walls.support.first().map_or(0.0, |support| f64::from(*support));
+        let beyond = if solids.len() > 1 { support - f64::from(spacing) } else { f64::INFINITY };
+        Guard { solids, walls, lists, spacing: f64::from(spacing), flat, unlisted, moving, beyond }
     }
 
     /// Whether there is anything to hold against.
@@ -54,18 +70,33 @@ impl<'a> Guard<'a> {
 
     /// Holds particle i, on its way from `from` to `x`. Tells whether it would have got through.
     #[inline]
-    pub fn hold(&self, i: usize, from: Vec4, x: &mut Vec4, v: &mut Vec4) -> bool {
-        let mut caught = false;
-        let Some(lists) = self.lists else {
-            for k in 0..self.solids.len() {
-                caught |= self.hold_against(k, from, x, v);
-            }
-            return caught;
-        };
-        // A solid without samples is on no list.
-        for k in (0..self.solids.len()).filter(|&k| self.solids[k].rows.is_empty()) {
-            caught |= self.hold_against(k, from, x, v);
+    pub fn hold(&self, i: usize, from: Vec4, x: &mut Vec4, v: &mut Vec4, clearance: &mut Vec4) -> bool {
+        let is_clear = self.is_clear(from, *x, *clearance);
+        if is_clear && !self.moving {
+            return false;
         }
+        let mut state = Way { from, caught: false, is_clear, clear: self.beyond };
+        self.hold_against_all(i, &mut state, x, v);
+        if !is_clear {
+            *clearance = x.truncate().extend(state.clear.clamp(0.0, f64::from(f32::MAX)) as f32);
+        }
+        state.caught
+    }
+
+    /// Whether an earlier distance tells that no solid that stays is near the way.
+    #[inline]
+    fn is_clear(&self, from: Vec4, x: Vec4, clearance: Vec4) -> bool {
+        let gone = (x - clearance).truncate().length() + (x - from).truncate().length();
+        // A little more than a distance of this size is rounded by.
+        f64::from(clearance.w) * (1.0 - 1e-5) > f64::from(gone) + (GAP + 1e-3) * self.spacing
+    }
+
+    fn hold_against_all(&self, i: usize, way: &mut Way, x: &mut Vec4, v: &mut Vec4) {
+        let Some(lists) = self.lists else {
+            (0..self.solids.len()).for_each(|k| self.hold_against(k, way, x, v));
+            return;
+        };
+        self.unlisted.iter().for_each(|&k| self.hold_against(k, way, x, v));
         let near = lists.walls(i);
         // Samples of a solid stand together: most repetitions are seen at once.
         let mut last = 0;
@@ -79,26 +110,36 @@ impl<'a> Guard<'a> {
             let bit = 1u64.checked_shl(owner - 1).unwrap_or(0);
             if done & bit == 0 {
                 done |= bit;
-                caught |= self.hold_against(owner as usize - 1, from, x, v);
+                self.hold_against(owner as usize - 1, way, x, v);
             }
         }
-        caught
+        // On no list, it may be near a solid by the time that lists are made anew.
+        if done == 0 {
+            way.clear = 0.0;
+        }
     }
 
-    fn hold_against(&self, k: usize, from: Vec4, x: &mut Vec4, v: &mut Vec4) -> bool {
+    fn hold_against(&self, k: usize, way: &mut Way, x: &mut Vec4, v: &mut Vec4) {
         let solid = &self.solids[k];
+        if way.is_clear && solid.is_fixed() {
+            return;
+        }
         let gap = GAP * self.spacing;
         let shape = |pose: &Pose, p: Vec4| pose.undo(p.truncate().as_dvec3()) + solid.origin;
         let distance = |p: DVec3| {
             let d = solid.geometry.distance(p);
             if solid.inside { -d } else { d }
         };
-        let (start, end) = (shape(&solid.previous, from), shape(&solid.pose, *x));
+        let (start, end) = (shape(&solid.previous, way.from), shape(&solid.pose, *x));
         let there = distance(end);
         // Everything within `there` of the end is free, and so is the whole way.
         if there >= start.distance(end) + gap {
-            return false;
+            if solid.is_fixed() {
+                way.clear = way.clear.min(there);
+            }
+            return;
         }
+        way.clear = 0.0;
         let normal_at = |p: DVec3| {
             let n = solid.geometry.normal(p);
             let n = if solid.inside { -n } else { n };
@@ -151,7 +192,7 @@ impl<'a> Guard<'a> {
             }
         }
         if bends == 0 {
-            return false;
+            return;
         }
 
         let world = solid.pose.apply(at - solid.origin);
@@ -166,12 +207,25 @@ impl<'a> Guard<'a> {
         if self.flat {
             (speed.z, place.z) = (0.0, 0.0);
         }
+        // What was found out for the place it was going to does not hold here.
+        way.is_clear = false;
         *x = place.as_vec3().extend(x.w);
         *v = speed.as_vec3().extend(v.w);
         // A single drop lies on the surface itself: that does not count.
         let beyond = f64::from(CAUGHT_BEYOND) * self.spacing;
-        at.distance(end) > beyond + gap
+        way.caught |= at.distance(end) > beyond + gap;
     }
+}
+
+/// A particle's way through a step, as it is followed past one solid after another.
+struct Way {
+    from: Vec4,
+    /// Whether it would have got through one.
+    caught: bool,
+    /// Whether solids that stay are known to be farther away than it goes.
+    is_clear: bool,
+    /// Distance to the solids that stay, at least, m.
+    clear: f64,
 }
 
 /// Goes from `a` towards `b`; `None` where it gets there, else the last place that is farther than `gap` from the

@@ -159,6 +159,9 @@ fn is_in_box(p: DVec3, domain: &Domain) -> bool {
 
 /// Σ V W over a lattice of fluid that stands on the face of a sample, as far as the solid leaves room for it. The solid
 /// is taken where the scene places its shape.
+///
+/// A distance d at q tells that all places within d − c of q are farther than c from the solid, and all within c − d
+/// are not: before a flat face, one place above and one below it answer for all others.
 fn share(solid: &SolidState, at: DVec3, normal: DVec3, d: &Discretisation) -> f64 {
     let spacing = f64::from(d.spacing);
     let (along, other) = if d.dimensions == Dimensions::Three {
@@ -167,16 +170,31 @@ fn share(solid: &SolidState, at: DVec3, normal: DVec3, d: &Discretisation) -> f6
         (DVec3::new(-normal.y, normal.x, 0.0), DVec3::ZERO)
     };
     let n = reach(d);
+    // On a flat face, fluid stands half a spacing out and the samples half a spacing in.
+    let clear = 0.25 * spacing;
+    let distance =
+        |p: DVec3| if solid.inside { -solid.geometry.distance(p) } else { solid.geometry.distance(p) };
+    let reach = f64::from(n);
+    // From H spacings above a flat face, the first layer is clear as far aside as R² = H/2 − 7/16.
+    let outposts = [2.0 * reach * reach, reach + 1.0, -reach].map(|height| at + normal * (height * spacing));
+    let mut known: Vec<(DVec3, f64)> = outposts.into_iter().map(|q| (q, distance(q))).collect();
+    let mut is_free = |p: DVec3| {
+        let told = known.iter().find_map(|&(q, distance)| {
+            (p.distance(q) < (distance - clear).abs()).then_some(distance > clear)
+        });
+        told.unwrap_or_else(|| {
+            let distance = distance(p);
+            known.push((p, distance));
+            distance > clear
+        })
+    };
     let mut sum = 0.0;
     for [a, b] in across(d) {
         for height in -n..=n {
             let offset = spacing * (along * a + other * b + normal * f64::from(height));
             let weight = kernel(d, offset.length());
-            if weight > 0.0 {
-                let distance = solid.geometry.distance(at + offset);
-                // On a flat face, fluid stands half a spacing out and the samples half a spacing in.
-                let free = if solid.inside { -distance } else { distance } > 0.25 * spacing;
-                sum += if free { weight } else { 0.0 };
+            if weight > 0.0 && is_free(at + offset) {
+                sum += weight;
             }
         }
     }
