@@ -265,7 +265,8 @@ fn a_ball_shades_the_plane_below_it() {
     assert!((value.x - expected).abs() < 0.5 * 0.008, "{value} {expected}");
 }
 
-/// A sphere of radius r at height h lights the plane below it with E = π L (r/h)².
+/// A sphere of radius r at height h lights the plane below it with E = π L (r/h)², however its limb is darkened; in its
+/// middle it is brighter by a quarter.
 #[test]
 fn what_glows_is_seen_and_lights_the_plane_below_it() {
     let (radiance, radius, height) = (2.0, 1.0, 1.5);
@@ -273,7 +274,7 @@ fn what_glows_is_seen_and_lights_the_plane_below_it() {
         Thing { shape: ball(height * Vec3::Y, radius), look: Look::Glow { radiance: Vec3::splat(radiance) } };
     let dark = Scene { sky: Sky::Uniform(Vec3::ZERO), things: vec![glow], ..Scene::default() };
     let above = Scene { camera: looking(vec3(0.0, 5.0, 0.0), height * Vec3::Y, 0.01), ..dark.clone() };
-    assert!((mean(&render(&above, &exact(4, 4))) - radiance).abs().max_element() < 1e-5);
+    assert!((mean(&render(&above, &exact(4, 4))) - 1.25 * radiance).abs().max_element() < 1e-3);
 
     // From the side, under the sphere; light that comes back from the ball's ash is 4 % of 4 %.
     let camera = looking(vec3(3.0, 0.2, 0.0), vec3(0.0, 0.0, 0.0), 0.002);

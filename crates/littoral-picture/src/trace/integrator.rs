@@ -220,6 +220,10 @@ impl<'a> Tracer<'a> {
         } else {
             let look = &scene.things[thing as usize].look;
             if let &Look::Glow { radiance } = look {
+                // Hot below a cooler skin: darker towards the limb, as the sun is, by Eddington's (2 + 3 cos θ)/4. The light
+                // of all directions together is that of an even glow.
+                let facing = surface.normal.dot(path.ray.direction).abs();
+                let radiance = radiance * (0.5 + 0.75 * facing);
                 sample.radiance += self.calmed(path, path.weight * radiance * surface.tint, false);
             }
             self.scatter(path, reach, &surface, Some(thing), look, sampler, sample)

@@ -178,7 +178,7 @@ pub enum Look {
     /// Yarn: `translucency` (0 to 1) of the scattered light leaves on the far side. For threads alone: meshes and
     /// spheres have no far side here, and lose the sunlight that would leave there.
     Fibre { colour: Vec3, translucency: f32, porosity: f32 },
-    /// Shines by itself, and hardly reflects: lava, embers. It is met by chance only, so that a small one is noisy;
+    /// Shines by itself, most where it is seen squarely, and hardly reflects: lava, embers. It is met by chance only, so that a small one is noisy;
     /// light scenes with a [`Lamp`].
     Glow { radiance: Vec3 },
 }

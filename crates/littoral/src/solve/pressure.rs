@@ -144,7 +144,7 @@ const INSIDE: f32 = 0.9;
 const RETURN: f32 = 0.1;
 
 /// Compression that is slight. What goes beyond it is taken back at once: it comes from impacts, where speed is no matter.
-const SLIGHT: f32 = 0.001;
+const SLIGHT: f32 = 0.002;
 
 /// γ, the part of the room between neighbours at a surface that a step lets them close. With none, pores stay for ever.
 const CLOSE: f32 = 0.05;

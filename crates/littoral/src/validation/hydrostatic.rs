@@ -3,6 +3,7 @@
 use super::{Check, Tamper, Validation, world};
 use crate::columns::{DENSITY, ID, POSITION, PRESSURE, VELOCITY};
 use crate::step::StepError;
+use crate::world::World;
 
 pub static HYDROSTATIC_COLUMN: Validation = Validation {
     name: "hydrostatic-column",
@@ -24,6 +25,21 @@ pub static HYDROSTATIC_INCOMPRESSIBLE: Validation = Validation {
         Ok(checks)
     },
 };
+
+/// Mean pressure of each particle, by its id, over all steps up to a time: that of an incompressible fluid swings by a few
+/// per cent from step to step.
+pub fn mean_pressures(world: &mut World, end: f64) -> Result<Vec<f64>, StepError> {
+    let mut sums = vec![0.0; world.particles.len()];
+    let mut steps = 0.0;
+    world.advance_with(end, |world| {
+        steps += 1.0;
+        let p = &world.particles;
+        for (&id, &pressure) in p.get(&ID).iter().zip(p.get(&PRESSURE)) {
+            sums[id as usize] += f64::from(pressure);
+        }
+    })?;
+    Ok(sums.into_iter().map(|sum| sum / steps).collect())
+}
 
 fn column(dimensions: usize, form: &str, law: &str, tamper: &Tamper) -> Result<Vec<Check>, StepError> {
     let (spacing, corner) = if dimensions == 2 { (0.02, "[0.5, 1.0]") } else { (0.025, "[0.25, 1.0, 0.25]") };
@@ -58,16 +74,8 @@ fn column(dimensions: usize, form: &str, law: &str, tamper: &Tamper) -> Result<V
         "#
     );
     let mut world = world(&text, tamper);
-    // The pressure of an incompressible fluid swings by a few per cent from step to step: its mean over half a second.
-    let moments = if law == "incompressible" { 20 } else { 1 };
-    let mut pressures = vec![0.0; world.particles.len()];
-    for k in 1..=moments {
-        world.advance_to(2.5 + 0.5 * f64::from(k) / f64::from(moments))?;
-        let p = &world.particles;
-        for (&id, &pressure) in p.get(&ID).iter().zip(p.get(&PRESSURE)) {
-            pressures[id as usize] += f64::from(pressure) / f64::from(moments);
-        }
-    }
+    world.advance_to(2.0)?;
+    let pressures = mean_pressures(&mut world, 3.0)?;
 
     let (g, rest) = (9.81, 1000.0);
     let p = &world.particles;

@@ -1,5 +1,6 @@
 //! A light fluid on a heavy one, both incompressible and at rest: air on water.
 
+use super::hydrostatic::mean_pressures;
 use super::{Check, Tamper, Validation, world};
 use crate::columns::{BODY, DENSITY, ID, MASS, POSITION, PRESSURE, VOLUME};
 use crate::step::StepError;
@@ -46,15 +47,8 @@ fn layers(tamper: &Tamper) -> Result<Vec<Check>, StepError> {
         body("light", 1, interface, surface, 0.1)
     );
     let mut world = world(&text, tamper);
-    let moments = 20;
-    let mut pressures = vec![0.0; world.particles.len()];
-    for k in 1..=moments {
-        world.advance_to(2.5 + 0.5 * f64::from(k) / f64::from(moments))?;
-        let p = &world.particles;
-        for (&id, &pressure) in p.get(&ID).iter().zip(p.get(&PRESSURE)) {
-            pressures[id as usize] += f64::from(pressure) / f64::from(moments);
-        }
-    }
+    world.advance_to(2.0)?;
+    let pressures = mean_pressures(&mut world, 3.0)?;
 
     let p = &world.particles;
     let weight_above = |y: f64| {

@@ -43,6 +43,7 @@ pub static ALL: &[&Validation] = &[
     &archimedes::ARCHIMEDES,
     &terminal_velocity::TERMINAL_VELOCITY,
     &cavity::CAVITY,
+    &cavity::CAVITY_FAST,
     &rayleigh_taylor::RAYLEIGH_TAYLOR,
     &dam_break::DAM_BREAK,
     &drop::DROP_OSCILLATION,
