@@ -11,7 +11,7 @@ use crate::behaviours::Behaviour;
 use crate::columns::*;
 use crate::resolve::{Field, Resolved};
 use crate::solids::{Coupling, Wrench};
-use crate::solve::pressure::{Setting, Tolerance};
+use crate::solve::pressure::{HASTE, Setting, Tolerance};
 use crate::step::rows;
 use crate::world::World;
 
@@ -119,6 +119,7 @@ impl World {
         Setting {
             rows,
             relaxation,
+            haste: HASTE * self.clock.speed * dt / d.smoothing_length(),
             density: &d.density,
             pressure: &d.pressure,
             dt,

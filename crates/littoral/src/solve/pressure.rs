@@ -82,6 +82,8 @@ pub struct Setting<'a> {
     pub dt: f32,
     /// Time in which compression is taken back, s.
     pub relaxation: f32,
+    /// Compression that a step may take back at once.
+    pub haste: f32,
     /// Whether shifts of positions even out the density.
     pub shifts: bool,
     /// Free solids, which pressures accelerate too.
@@ -143,8 +145,12 @@ const INSIDE: f32 = 0.9;
 /// β, the most of a slight compression that a step takes back. All of it at once would be thrown out as speed.
 const RETURN: f32 = 0.1;
 
-/// Compression that is slight. What goes beyond it is taken back at once: it comes from impacts, where speed is no matter.
+/// Compression that is slight. What goes beyond it comes from impacts, and is taken back at once, up to [`HASTE`].
 const SLIGHT: f32 = 0.002;
+
+/// Compression that a step may take back at once, as a part of how far, in smoothing lengths, the fastest particle goes in
+/// it: where all is slow, haste would throw drops out.
+pub const HASTE: f32 = 0.1;
 
 /// γ, the part of the room between neighbours at a surface that a step lets them close. With none, pores stay for ever.
 const CLOSE: f32 = 0.05;
@@ -203,7 +209,7 @@ impl PressureSolve {
             let change = match filled.ratio {
                 compressed if compressed > 1.0 && !setting.shifts => {
                     let gently = (dt / setting.relaxation).min(RETURN);
-                    gently * room.max(-slight) + (room + slight).min(0.0)
+                    gently * room + (1.0 - gently) * (room + slight).clamp(-setting.haste, 0.0)
                 }
                 inside if inside > INSIDE => 0.0,
                 full if full > FILLED => CLOSE * room,
