@@ -169,7 +169,9 @@ impl<'a> Rows<'a> {
         let pieces = out.par_chunks_mut(PIECE).zip(&mut slopes.pieces).enumerate();
         pieces.for_each(|(piece, (out, slopes))| {
             let SlopePiece { starts, own, others } = slopes;
-            (starts.clear(), own.clear(), others.clear());
+            starts.clear();
+            own.clear();
+            others.clear();
             dispatch!(level, simd => {
                 for (k, out) in out.iter_mut().enumerate() {
                     starts.push(own.len() as u32);

@@ -160,7 +160,8 @@ fn solve(
     let scratch = Scratch { direction: &mut direction, product: &mut product, sums: &mut sums };
     let solved = conjugate_gradients::solve(system, stop, &mut x, &mut residual, scratch);
     solids.finish(&rows.with_motion(&x[..count]), &x[count..]);
-    (x.truncate(count), residual.truncate(count));
+    x.truncate(count);
+    residual.truncate(count);
 
     let rows = (&mut velocity, &mut change, &x, &residual, mass).into_par_iter().with_min_len(8192);
     rows.for_each(|(velocity, change, x, residual, mass)| {

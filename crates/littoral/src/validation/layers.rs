@@ -2,7 +2,7 @@
 
 use super::hydrostatic::mean_pressures;
 use super::{Check, Tamper, Validation, world};
-use crate::columns::{BODY, DENSITY, ID, MASS, POSITION, PRESSURE, VOLUME};
+use crate::columns::{BODY, DENSITY, ID, MASS, POSITION, VOLUME};
 use crate::step::StepError;
 
 pub static HYDROSTATIC_LAYERS: Validation = Validation {
