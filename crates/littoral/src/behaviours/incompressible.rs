@@ -18,7 +18,7 @@ use crate::world::World;
 pub static SCHEMA: Schema = Schema {
     name: "incompressible",
     summary: "incompressible fluid: in each step, the pressure that keeps its volume is solved for",
-    law: "δ + Δt dδ/dt ≤ 1 and dδ/dt ≤ 0 by pressures p ≥ 0, with δ = ρ/ρ₀; tolerances stand in `[solver]`",
+    law: "dδ/dt = 0 inside and Δt dδ/dt ≤ 1 − δ at surfaces, by pressures that pull inside only, with δ = ρ/ρ₀; tolerances stand in `[solver]`",
     half_weight: "a particle that fills half its volume: others may come closer to it; none at all at 0",
     reference: "Bender2017; Lenaerts2009, 3.2; Solenthaler2008",
     properties: &[],

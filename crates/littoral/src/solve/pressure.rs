@@ -3,7 +3,7 @@
 //! Let δ_i = Σ V_j W_ij be the density over the rest density. In every step, after all other forces, velocities are
 //! changed as little as possible (in the sense of kinetic energy) so that
 //!
-//!   Δt dδ/dt = −β (δ − 1)    where the fluid is slightly compressed: a part β of that is taken back, and all beyond,
+//!   Δt dδ/dt = −β (δ − 1)    where the fluid is slightly compressed: a part β of that is taken back (more of more),
 //!   dδ/dt = 0                inside, where neighbourhoods are nearly complete,
 //!   Δt dδ/dt ≤ γ (1 − δ)     at free surfaces, which may also tear,
 //!   Δt dδ/dt ≤ 1 − δ         for drops, which may fly together.
@@ -32,7 +32,7 @@
 //! five times too fast. Where `[solver] shift` is on, β = 0, and a second solve shifts positions, not
 //! velocities, so that the density evens out. Free surfaces do not bear that: a tank of water caved in.
 //!
-//! Kept honest by `littoral validate hydrostatic-incompressible archimedes cavity`.
+//! Kept honest by `littoral validate hydrostatic-incompressible hydrostatic-layers archimedes cavity`.
 
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
@@ -127,8 +127,8 @@ pub struct Filled {
 
 /// How often walls count in gradients. Twice, what is behind them is the mirror image of what is before, with the same
 /// pressure and the opposite velocity towards the wall: pressures beside it are then right within a few per cent, a
-/// fifth too high with once. But twice holds back flows along
-/// walls: in a lid-driven cavity, velocities were off by a fifth of the lid's. And δ itself counts them once: what
+/// fifth too high with once. But twice holds back flows along walls: in a lid-driven cavity, velocities were off by a
+/// fifth of the lid's. And δ itself counts them once: what
 /// leaves a wall while others press on makes room for half of what twice would say. So for those that are compressed
 /// by more than half a per cent it goes down to once: 5 per cent of compression, where a surge hit a wall, became 2.
 fn mirror(shifts: bool, ratio: f32) -> f32 {
