@@ -175,6 +175,9 @@ impl World {
             let data = load(column.values, like).filter(|_| column.name == spec.name);
             self.particles.insert(spec, data.ok_or_else(|| unfit(spec.name))?);
         }
+        self.structure.pins.resume(self.clock.time);
+        self.structure.nodes.find(&self.particles);
+        self.link();
         self.forget_neighbours();
         Ok(())
     }

@@ -76,3 +76,13 @@ pub static MIXED: Vectors =
 /// Momentum that solute has brought in a step, kg·m/s, and the concentration before it: scratch.
 pub static SOLUTE_FLOW: Vectors =
     Vectors(ColumnSpec { name: "solute_flow", unit: "", in_frames: false, part: Part::Intensive });
+/// Number of the particle among those of bodies that hold a shape, and 1; 0 for the others. See `structure/nodes.rs`.
+pub static NODE: Indices = Indices(ColumnSpec { name: "node", unit: "", in_frames: false, part: Part::Own });
+/// Number of the pin that holds the particle, and 1; 0 where none does. See `structure/pins.rs`.
+pub static PIN: Indices = Indices(ColumnSpec { name: "pin", unit: "", in_frames: false, part: Part::Own });
+/// Where that pin holds it, in the pin's own frame, m.
+pub static PIN_PLACE: Vectors =
+    Vectors(ColumnSpec { name: "pin_place", unit: "m", in_frames: false, part: Part::Own });
+/// Where the particle stands in its body's shape at rest, m; the fourth number tells fragments apart.
+pub static REFERENCE: Vectors =
+    Vectors(ColumnSpec { name: "reference", unit: "m", in_frames: false, part: Part::Own });

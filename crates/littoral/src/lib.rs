@@ -37,6 +37,7 @@ pub mod solve;
 pub mod solves;
 pub mod sources;
 pub mod step;
+pub mod structure;
 pub mod table;
 pub mod timeline;
 pub mod timers;

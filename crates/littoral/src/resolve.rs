@@ -147,6 +147,21 @@ impl Resolved {
             .collect()
     }
 
+    /// Whether it works between kick and drift, as some body uses it.
+    pub fn has_solve(&self) -> bool {
+        self.uses.iter().flatten().any(|used| self.behaviour.has_solve(used))
+    }
+
+    /// Whether a body uses it.
+    pub fn is_used_by(&self, body: u32) -> bool {
+        self.uses[body as usize].is_some()
+    }
+
+    /// How a body uses it.
+    pub fn used_by(&self, body: u32) -> Option<&BehaviourUse> {
+        self.uses[body as usize].as_ref()
+    }
+
     pub fn weight(&self) -> &Field {
         &self.weight
     }

@@ -43,11 +43,31 @@ pub enum StepError {
     TooSmall { step: f64, time: f64, minimum: f64, limit: &'static str },
 }
 
+/// What behaviours see of a world while they change its particles: all fields but those.
+macro_rules! around {
+    ($world:ident, $rest_density:expr, $dt:expr) => {
+        Around {
+            rows: rows(&$world.packed, &$world.walls, &$world.neighbourhood, &$world.periods),
+            discretisation: &$world.discretisation,
+            rest_density: $rest_density,
+            solver: &$world.solver,
+            interfaces: &$world.interfaces,
+            solids: &$world.solids,
+            time: $world.clock.time,
+            dt: $dt,
+        }
+    };
+}
+
 impl World {
     /// Advances the world by `dt` seconds.
     pub fn step(&mut self, dt: f64) -> Result<(), StepError> {
         self.timed(Stage::Exchange, |world| world.refine(dt as f32));
-        self.timed(Stage::Solids, |world| world.aim_solids(dt));
+        self.timed(Stage::Solids, |world| {
+            world.aim_solids(dt);
+            world.set_pins();
+            world.aim_pins(dt);
+        });
         self.timed(Stage::Motion, |world| integrate::before_forces(world, dt));
         self.evaluate_forces(dt as f32);
         if self.has_solve() {
@@ -58,11 +78,14 @@ impl World {
                 if world.is_incompressible() {
                     world.solve_pressure(dt as f32);
                 }
+                // Whatever solves have made of them.
+                world.aim_pins(dt);
             });
             self.timed(Stage::Motion, |world| integrate::drift(world, dt));
         } else {
             self.timed(Stage::Motion, |world| integrate::after_forces(world, dt));
         }
+        self.timed(Stage::Relax, |world| world.relax(dt as f32));
         self.clock.steps += 1;
         self.clock.bound[self.clock.binding as usize] += 1;
         self.check_finite(dt)?;
@@ -75,6 +98,7 @@ impl World {
     pub(crate) fn evaluate_forces(&mut self, dt: f32) {
         // Before the timeline, whose values stand in the order of the particles: the search may change it.
         self.timed(Stage::Neighbours, |world| world.find_neighbours(dt));
+        self.structure.nodes.find(&self.particles);
         self.timed(Stage::Timeline, World::evaluate_timeline);
         self.solids.iter_mut().for_each(|solid| solid.wrench = Wrench::default());
         self.timed(Stage::Prepare, World::pack);
@@ -87,7 +111,7 @@ impl World {
             self.timed(Stage::Prepare, World::continue_flow);
         }
         self.timed(Stage::Prepare, |world| world.prepare_behaviours(dt));
-        self.timed(Stage::Forces, World::sum_forces);
+        self.timed(Stage::Forces, |world| world.sum_forces(dt));
     }
 
     /// Steps until `end`, s, which is met exactly.
@@ -260,17 +284,50 @@ impl World {
     /// Stage 3: columns that behaviours fill themselves.
     fn prepare_behaviours(&mut self, dt: f32) {
         let rest_density: Vec<f32> = self.bodies.iter().map(|body| body.rest_density).collect();
-        let around = Around {
-            rows: rows(&self.packed, &self.walls, &self.neighbourhood, &self.periods),
-            discretisation: &self.discretisation,
-            rest_density: &rest_density,
-            solver: &self.solver,
-            interfaces: &self.interfaces,
-            solids: &self.solids,
-            dt,
-        };
+        let around = around!(self, &rest_density, dt);
         for now in &self.behaviours {
             now.behaviour.prepare(now, &around, &mut self.particles);
+        }
+    }
+
+    /// Stage 4: forces along links between nodes.
+    fn strain(&mut self, dt: f32, acceleration: &mut [Vec4]) {
+        if self.structure.is_empty() {
+            return;
+        }
+        let rest_density: Vec<f32> = self.bodies.iter().map(|body| body.rest_density).collect();
+        let around = around!(self, &rest_density, dt);
+        for now in &self.behaviours {
+            now.behaviour.strain(now, &around, &mut self.structure, &mut self.particles, acceleration);
+        }
+    }
+
+    /// Stages 8 and 9: positions are corrected, and velocities with them.
+    fn relax(&mut self, dt: f32) {
+        if self.structure.is_empty() {
+            return;
+        }
+        let rest_density: Vec<f32> = self.bodies.iter().map(|body| body.rest_density).collect();
+        let mut moved = 0.0f32;
+        for now in &self.behaviours {
+            let around = around!(self, &rest_density, dt);
+            moved += now.behaviour.relax(now, &around, &mut self.structure, &mut self.particles);
+        }
+        self.neighbourhood.slack -= moved;
+    }
+
+    /// Pins take and let go of particles as their time comes.
+    fn set_pins(&mut self) {
+        if !self.structure.pins.is_empty() {
+            let d = self.discretisation.dimensions;
+            self.structure.pins.set(self.clock.time, &self.solids, d, &mut self.particles);
+        }
+    }
+
+    /// Held particles move to where their pins will be at the end of the step.
+    fn aim_pins(&mut self, dt: f64) {
+        if !self.structure.pins.is_empty() {
+            self.structure.pins.aim(self.clock.time, dt, &self.solids, &mut self.particles);
         }
     }
 
@@ -278,22 +335,15 @@ impl World {
     fn solve(&mut self, dt: f32) {
         let rest_density: Vec<f32> = self.bodies.iter().map(|body| body.rest_density).collect();
         let mut pushes = vec![Wrench::default(); self.solids.len()];
-        for now in self.behaviours.iter().filter(|now| now.behaviour.has_solve()) {
+        for now in self.behaviours.iter().filter(|now| now.has_solve()) {
             // Each solve sees what the one before it has made of the velocities.
             let velocity = self.particles.get(&VELOCITY);
             self.packed.motion.par_iter_mut().with_min_len(8192).zip(velocity).for_each(|(row, v)| {
                 *row = v.truncate().extend(row.w);
             });
-            let around = Around {
-                rows: rows(&self.packed, &self.walls, &self.neighbourhood, &self.periods),
-                discretisation: &self.discretisation,
-                rest_density: &rest_density,
-                solver: &self.solver,
-                interfaces: &self.interfaces,
-                solids: &self.solids,
-                dt,
-            };
-            if let Some(solved) = now.behaviour.solve(now, &around, &mut self.particles, &mut pushes) {
+            let around = around!(self, &rest_density, dt);
+            let (structure, particles) = (&mut self.structure, &mut self.particles);
+            if let Some(solved) = now.behaviour.solve(now, &around, structure, particles, &mut pushes) {
                 self.solves.add(now.behaviour.schema().name, solved);
             }
         }
@@ -303,9 +353,11 @@ impl World {
     }
 
     /// Stage 4: particle laws and pair laws add up to an acceleration.
-    fn sum_forces(&mut self) {
-        let d = &self.discretisation;
+    fn sum_forces(&mut self, dt: f32) {
         let mut acceleration = self.particles.take(&ACCELERATION);
+        acceleration.fill(Vec4::ZERO);
+        self.strain(dt, &mut acceleration);
+        let d = &self.discretisation;
         let mass = self.particles.get(&MASS);
         let pressure = self.has_pressure().then(|| Law::Pressure(pressure::Law::new(d)));
         let others = self.behaviours.iter().filter_map(|now| now.behaviour.pair_law(now, d));
@@ -315,7 +367,6 @@ impl World {
         if !self.walls.flow.is_empty() {
             rows = rows.with_wall_motion(&self.walls.flow);
         }
-        acceleration.fill(Vec4::ZERO);
         for now in &self.behaviours {
             now.behaviour.accelerate(now, &self.particles, &mut acceleration);
         }
@@ -332,6 +383,9 @@ impl World {
             }
         }
         self.particles.put(&ACCELERATION, acceleration);
+        if !self.structure.pins.is_empty() {
+            self.structure.pins.hold(&mut self.solids, &mut self.particles);
+        }
     }
 
     fn check_finite(&self, dt: f64) -> Result<(), StepError> {

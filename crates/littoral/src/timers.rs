@@ -11,19 +11,21 @@ pub enum Stage {
     Forces,
     Solve,
     Motion,
+    Relax,
     Solids,
     Exchange,
     Clock,
 }
 
 impl Stage {
-    pub const ALL: [Stage; 9] = [
+    pub const ALL: [Stage; 10] = [
         Stage::Timeline,
         Stage::Neighbours,
         Stage::Prepare,
         Stage::Forces,
         Stage::Solve,
         Stage::Motion,
+        Stage::Relax,
         Stage::Solids,
         Stage::Exchange,
         Stage::Clock,
@@ -37,6 +39,7 @@ impl Stage {
             Stage::Forces => "forces",
             Stage::Solve => "solve",
             Stage::Motion => "motion",
+            Stage::Relax => "relax",
             Stage::Solids => "solids",
             Stage::Exchange => "exchange",
             Stage::Clock => "clock",

@@ -12,11 +12,12 @@ use crate::neighbourhood::{Neighbourhood, Periods};
 use crate::particles::Particles;
 use crate::refine::{self, Refinement};
 use crate::resolve::Resolved;
-use crate::scene::{Body, Domain, Scene, Side, Solver, Source, Time, automatic_sound_speed};
-use crate::solids::{self, Rigid, SolidState, Wrench};
+use crate::scene::{Body, Domain, Scene, Shape, Side, Solver, Source, Time, automatic_sound_speed};
+use crate::solids::{self, Calibration, Rigid, SolidState, Wrench};
 use crate::solve::pressure::PressureSolve;
 use crate::solves::Solves;
 use crate::sources::{self, Drain, Emitter};
+use crate::structure::{Pins, Sheet, Structure};
 use crate::timeline::Curve;
 use crate::timers::Timers;
 use crate::timestep::{Limit, Limits};
@@ -48,6 +49,8 @@ pub struct World {
     pub solids: Vec<SolidState>,
     /// Moves the free ones; `None` where none is.
     pub(crate) rigid: Option<Rigid>,
+    /// What particles of bodies that hold a shape know of each other.
+    pub structure: Structure,
     pub(crate) reaction_scratch: Vec<Wrench>,
     pub next_id: u32,
     /// Particles removed by sinks so far.
@@ -75,6 +78,8 @@ pub struct BodyState {
     pub maximum: Option<usize>,
     /// Distance of its particles at rest when they are born, m.
     pub spacing: f64,
+    /// Whether it holds a shape: fluids press on it, and it has no pressure of its own.
+    pub holds_shape: bool,
 }
 
 /// Simulated time.
@@ -147,6 +152,7 @@ impl World {
             sinks: scene.sinks.iter().map(Drain::new).collect(),
             rigid: Rigid::new(scene, &solids, &d),
             solids,
+            structure: Structure { pins: Pins::new(&scene.pins), ..Structure::default() },
             reaction_scratch: Vec::new(),
             next_id: 0,
             drained: 0,
@@ -164,6 +170,14 @@ impl World {
         for now in &world.behaviours {
             now.behaviour.require_columns(&mut world.particles);
         }
+        if scene.bodies.iter().any(Body::holds_shape) {
+            world.particles.require(&NODE);
+            world.particles.require(&REFERENCE);
+        }
+        if !scene.pins.is_empty() {
+            world.particles.require(&PIN);
+            world.particles.require(&PIN_PLACE);
+        }
         if world.refinement.is_some() {
             world.particles.require(&LEVEL);
             world.particles.require(&SURFACE_DISTANCE);
@@ -177,7 +191,11 @@ impl World {
                     let clear = 0.45 * body.spacing;
                     born.retain(|one| world.solids.iter().all(|solid| solid.distance(one.position) >= clear));
                     let jitter = body.jitter * body.spacing;
+                    let start = world.particles.len();
                     world.add(index as u32, &born, body.velocity.map(|v| v as f32).into(), jitter);
+                    if body.holds_shape() {
+                        world.give_shape(index as u32, body, shape, start);
+                    }
                 }
                 source => {
                     let up = -DVec3::from(scene.gravity).normalize_or(DVec3::NEG_Y);
@@ -185,8 +203,35 @@ impl World {
                 }
             }
         }
+        world.link();
         world.first_step();
         world
+    }
+
+    /// Makes nodes of a body's particles, which stand at `start` and after.
+    fn give_shape(&mut self, index: u32, body: &Body, shape: &Shape, start: usize) {
+        let born = start..self.particles.len();
+        self.structure.nodes.add(index, born.clone(), &mut self.particles);
+        self.particles.update(&REFERENCE, |reference, particles| {
+            reference[born.clone()].copy_from_slice(&particles.get(&POSITION)[born]);
+        });
+        if let Some(grid) = shape.rows_and_columns(body.spacing) {
+            let d = self.discretisation.of_body(body.spacing);
+            let sheet = Sheet::grid(index, self.structure.nodes.of_body(index), grid, body.thickness);
+            let density = body.rest_density.at(0.0);
+            sheet.weigh(start, density, &d, &Calibration::new(&d), &mut self.particles);
+            self.structure.sheets.push(sheet);
+        }
+    }
+
+    /// Lets behaviours that hold a shape make their links.
+    pub(crate) fn link(&mut self) {
+        if self.structure.is_empty() {
+            return;
+        }
+        for now in &self.behaviours {
+            now.behaviour.link(now, &self.discretisation, &mut self.structure, &mut self.particles);
+        }
     }
 
     /// Adds particles to a body.
@@ -285,7 +330,7 @@ impl World {
 
     /// Behaviours that work between kick and drift.
     pub fn has_solve(&self) -> bool {
-        self.behaviours.iter().any(|resolved| resolved.behaviour.has_solve())
+        self.behaviours.iter().any(Resolved::has_solve)
     }
 
     /// Memory of the particles with their lists and rows, bytes.
@@ -312,6 +357,7 @@ impl BodyState {
             rest_density: body.rest_density.at(0.0) as f32,
             maximum: body.maximum,
             spacing: body.spacing,
+            holds_shape: body.holds_shape(),
         }
     }
 }

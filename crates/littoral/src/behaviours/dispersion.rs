@@ -24,7 +24,7 @@ use std::ops::Range;
 use glam::Vec4;
 use rayon::prelude::*;
 
-use crate::behaviour::{Default, Kind, Property, Schema, Unit};
+use crate::behaviour::{BehaviourUse, Default, Kind, Property, Schema, Unit};
 use crate::behaviours::{Around, Behaviour, Solved};
 use crate::columns::{CONCENTRATION, CONCENTRATION_REST, MASS, MIXED, SOLUTE_FLOW, VELOCITY, VOLUME};
 use crate::discretisation::Discretisation;
@@ -34,6 +34,7 @@ use crate::particles::Particles;
 use crate::resolve::{Coefficient, Resolved};
 use crate::simd::*;
 use crate::solids::Wrench;
+use crate::structure::Structure;
 
 pub static SCHEMA: Schema = Schema {
     name: "dispersion",
@@ -108,7 +109,7 @@ impl Behaviour for Dispersion {
         });
     }
 
-    fn has_solve(&self) -> bool {
+    fn has_solve(&self, _used: &BehaviourUse) -> bool {
         true
     }
 
@@ -116,6 +117,7 @@ impl Behaviour for Dispersion {
         &self,
         now: &Resolved,
         around: &Around,
+        _structure: &mut Structure,
         particles: &mut Particles,
         _pushes: &mut [Wrench],
     ) -> Option<Solved> {

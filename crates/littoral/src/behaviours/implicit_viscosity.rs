@@ -31,7 +31,7 @@ use glam::{DVec3, Mat3, Vec3, Vec4};
 use rayon::prelude::*;
 
 use crate::backend::cpu::Rows;
-use crate::behaviour::{Default, Kind, Property, Schema, Unit};
+use crate::behaviour::{BehaviourUse, Default, Kind, Property, Schema, Unit};
 use crate::behaviours::viscosity::WallFriction;
 use crate::behaviours::{Around, Behaviour, Solved};
 use crate::columns::{MASS, VELOCITY, VISCOUS_CHANGE};
@@ -44,6 +44,7 @@ use crate::scene::KernelName;
 use crate::simd::*;
 use crate::solids::{SolidState, Wrench};
 use crate::solve::conjugate_gradients::{self, Entry, Scratch, Stop, System};
+use crate::structure::Structure;
 
 pub static SCHEMA: Schema = Schema {
     name: "implicit-viscosity",
@@ -69,7 +70,7 @@ impl Behaviour for ImplicitViscosity {
         particles.require(&VISCOUS_CHANGE);
     }
 
-    fn has_solve(&self) -> bool {
+    fn has_solve(&self, _used: &BehaviourUse) -> bool {
         true
     }
 
@@ -77,6 +78,7 @@ impl Behaviour for ImplicitViscosity {
         &self,
         now: &Resolved,
         around: &Around,
+        _structure: &mut Structure,
         particles: &mut Particles,
         pushes: &mut [Wrench],
     ) -> Option<Solved> {

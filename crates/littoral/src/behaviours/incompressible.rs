@@ -6,7 +6,7 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-use crate::behaviour::Schema;
+use crate::behaviour::{BehaviourUse, Schema};
 use crate::behaviours::Behaviour;
 use crate::columns::*;
 use crate::resolve::{Field, Resolved};
@@ -32,7 +32,7 @@ impl Behaviour for Incompressible {
     }
 
     /// The last of all: `World::solve_pressure`.
-    fn has_solve(&self) -> bool {
+    fn has_solve(&self, _used: &BehaviourUse) -> bool {
         true
     }
 }
@@ -48,6 +48,10 @@ impl World {
         self.pack_for_pressure();
         let mut solve = std::mem::take(&mut self.pressure_solve);
         solve.prepare(&self.setting(0.0));
+        if self.bodies.iter().any(|body| body.holds_shape) {
+            let body = self.particles.get(&BODY);
+            solve.leave_out(|i| self.bodies[body[i] as usize].holds_shape);
+        }
         self.particles.update(&DENSITY, |density, particles| {
             let columns = (particles.get(&MASS), particles.get(&VOLUME), solve.ratios());
             let rows = density.par_iter_mut().with_min_len(8192).zip(columns.into_par_iter());
@@ -103,11 +107,18 @@ impl World {
             weight_of_volume(&self.behaviours).expect("asked for only where there is one").coefficient();
         let (volume, mass) = (self.particles.get(&VOLUME), self.particles.get(&MASS));
         let (position, velocity) = (self.particles.get(&POSITION), self.particles.get(&VELOCITY));
+        let pins = self.particles.try_get(&PIN);
+        // What holds a shape fills its volume whatever its weight, and gives way unless it is pinned.
+        let (body, bodies) = (self.particles.get(&BODY), &self.bodies);
+        let has_shapes = bodies.iter().any(|body| body.holds_shape);
         let rows = (&mut self.packed.place, &mut self.packed.motion).into_par_iter().with_min_len(8192);
         rows.enumerate().for_each(|(i, (place, motion))| {
-            let weight = weight.at(i);
+            let is_shaped = has_shapes && bodies[body[i] as usize].holds_shape;
+            let weight = if is_shaped { 1.0 } else { weight.at(i) };
+            let gives_way = pins.is_none_or(|pins| pins[i] == 0);
             *place = position[i].truncate().extend(volume[i] * weight);
-            *motion = velocity[i].truncate().extend(weight * volume[i] / mass[i]);
+            let mobility = if gives_way { weight * volume[i] / mass[i] } else { 0.0 };
+            *motion = velocity[i].truncate().extend(mobility);
         });
     }
 

@@ -26,7 +26,7 @@ use glam::Vec4;
 
 use crate::backend::cpu::Rows;
 use crate::backend::wgsl::Wgsl;
-use crate::behaviour::Schema;
+use crate::behaviour::{BehaviourUse, Schema};
 use crate::discretisation::Discretisation;
 use crate::interfaces::Interfaces;
 use crate::pair::{Own, Pair, PairLaw, WallPair};
@@ -35,6 +35,7 @@ use crate::resolve::Resolved;
 use crate::scene::Solver;
 use crate::simd::{Lanes3, Simd};
 use crate::solids::{SolidState, Wrench};
+use crate::structure::Structure;
 use crate::timestep::Limits;
 
 /// Every behaviour a scene may name, in the order they are listed to a user.
@@ -100,8 +101,35 @@ pub trait Behaviour: Sync {
         None
     }
 
-    /// Whether there is a [`Behaviour::solve`].
-    fn has_solve(&self) -> bool {
+    /// Whether it keeps the particles of a body in the places they have to each other: they become nodes.
+    fn holds_shape(&self) -> bool {
+        false
+    }
+
+    /// Makes its links between the nodes of each body that uses it, from their places at rest ([`crate::columns::REFERENCE`]):
+    /// at the start, and again after a checkpoint was read.
+    fn link(
+        &self,
+        _now: &Resolved,
+        _d: &Discretisation,
+        _structure: &mut Structure,
+        _particles: &mut Particles,
+    ) {
+    }
+
+    /// Stage 4: adds to the acceleration, m/s², what links between nodes do; may cut them, or make them yield.
+    fn strain(
+        &self,
+        _now: &Resolved,
+        _around: &Around,
+        _structure: &mut Structure,
+        _particles: &mut Particles,
+        _acceleration: &mut [Vec4],
+    ) {
+    }
+
+    /// Whether there is a [`Behaviour::solve`], used in this way.
+    fn has_solve(&self, _used: &BehaviourUse) -> bool {
         false
     }
 
@@ -112,10 +140,23 @@ pub trait Behaviour: Sync {
         &self,
         _now: &Resolved,
         _around: &Around,
+        _structure: &mut Structure,
         _particles: &mut Particles,
         _pushes: &mut [Wrench],
     ) -> Option<Solved> {
         None
+    }
+
+    /// Stage 8, after positions took the velocities: changes positions, and velocities to match. Returns how far it has
+    /// moved a particle at most, m.
+    fn relax(
+        &self,
+        _now: &Resolved,
+        _around: &Around,
+        _structure: &mut Structure,
+        _particles: &mut Particles,
+    ) -> f32 {
+        0.0
     }
 
     /// The same law as text for a device, with its numbers; `None` where that is not written yet.
@@ -141,6 +182,8 @@ pub struct Around<'a> {
     /// Tensions between bodies that the scene names.
     pub interfaces: &'a Interfaces,
     pub solids: &'a [SolidState],
+    /// At the start of the step, s.
+    pub time: f64,
     /// s.
     pub dt: f32,
 }
@@ -171,4 +214,9 @@ fn longest_step(behaviour: &dyn Behaviour, now: &Resolved, state: &LimitState) -
 
 pub fn by_name(name: &str) -> Option<&'static Schema> {
     REGISTRY.iter().map(|behaviour| behaviour.schema()).find(|schema| schema.name == name)
+}
+
+/// Whether a behaviour makes nodes of the particles that use it.
+pub fn holds_shape(schema: &'static Schema) -> bool {
+    REGISTRY.iter().any(|behaviour| std::ptr::eq(behaviour.schema(), schema) && behaviour.holds_shape())
 }

@@ -70,6 +70,7 @@ pub fn body(reader: &Reader<'_>, index: usize, end_of_run: Option<f64>, spacing:
         reader.context.log.push(Problem::error("key-clash", &entry.key_at, message).label("leave this out"));
     }
     let spacing = reader.number("spacing").unwrap_or(spacing);
+    let thickness = reader.number("thickness").unwrap_or(spacing);
     let maximum = reader.whole("maximum").map(|count| count as usize);
     if let (Some(entry), true) = (reader.entry("maximum"), reader.entry("shape").is_some()) {
         let message = "`maximum` is for emitters: a shape has all its particles at the start";
@@ -86,6 +87,7 @@ pub fn body(reader: &Reader<'_>, index: usize, end_of_run: Option<f64>, spacing:
         body: complete(name.clone(), source, density, velocity, jitter, behaviours, look).map(|body| Body {
             maximum,
             spacing,
+            thickness,
             ..body
         }),
         name,
@@ -109,6 +111,7 @@ fn complete(
         jitter: jitter?,
         maximum: None,
         spacing: 0.0,
+        thickness: 0.0,
         behaviours,
         look: look?,
     })
@@ -273,7 +276,8 @@ fn behaviours(reader: &Reader<'_>, material: Option<&Material>, name: &str) -> V
     }
 
     // A material that is misspelt has been reported; its pressure would have been there.
-    if !has(&uses, &PRESSURES) && reader.entry("material").is_none() {
+    let holds_shape = uses.iter().any(|used| behaviours::holds_shape(used.schema));
+    if !has(&uses, &PRESSURES) && !holds_shape && reader.entry("material").is_none() {
         let message = format!("nothing keeps the particles of `{name}` apart");
         reader.context.log.push(
             Problem::warning("no-pressure", &reader.at, message)

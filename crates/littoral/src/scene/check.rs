@@ -8,6 +8,7 @@ use super::values::{Log, show, show_rounded};
 use super::{
     Dimensions, Domain, IntegratorName, Opening, Scene, Shape, Side, Solver, Source, Sph, Time, WallModel,
 };
+use crate::behaviour::BehaviourUse;
 use crate::behaviour::Value;
 use crate::behaviours::REGISTRY;
 use crate::timeline::Curve;
@@ -108,11 +109,13 @@ pub fn integrator(scene: &Scene, at: &Place, log: &Log) {
     if scene.time.integrator != IntegratorName::VelocityVerlet {
         return;
     }
-    let used = scene.bodies.iter().flat_map(|body| &body.behaviours).map(|used| used.schema.name);
-    let solves = |name: &&str| {
-        REGISTRY.iter().any(|behaviour| behaviour.schema().name == *name && behaviour.has_solve())
+    let mut used = scene.bodies.iter().flat_map(|body| &body.behaviours);
+    let solves = |used: &&BehaviourUse| {
+        REGISTRY
+            .iter()
+            .any(|behaviour| std::ptr::eq(behaviour.schema(), used.schema) && behaviour.has_solve(used))
     };
-    if let Some(name) = used.into_iter().find(solves) {
+    if let Some(name) = used.find(solves).map(|used| used.schema.name) {
         let message = format!("`{name}` does not go with `velocity-verlet`");
         log.push(Problem::error("key-clash", at, message).label("moves particles before the solve").help(
             "use `integrator = \"symplectic-euler\"`, the default, or an explicit law such as `viscosity`",

@@ -42,6 +42,7 @@ fn described(key: &Key) -> Value {
     let unit = match &key.want {
         Want::Number(range) | Want::Curve(range) => Some(range.unit),
         Want::Vector(unit)
+        | Want::Vectors(unit)
         | Want::Spatial(unit)
         | Want::Motion(unit)
         | Want::Path(unit)
@@ -78,6 +79,7 @@ fn wanted(want: &Want) -> Value {
         Want::Number(range) => number(range),
         Want::Curve(range) => curve(range),
         Want::Vector(unit) | Want::Spatial(unit) => vector(*unit),
+        Want::Vectors(unit) => json!({ "type": "array", "minItems": 1, "items": vector(*unit) }),
         Want::Motion(unit) | Want::Path(unit) => motion(*unit),
         Want::Texts(_) => json!({ "type": "array", "items": { "type": "string" } }),
         Want::Colour => json!({ "anyOf": [

@@ -38,6 +38,8 @@ pub enum Want {
     /// A number, or keys over time.
     Curve(Range),
     Vector(Unit),
+    /// A list of vectors.
+    Vectors(Unit),
     /// A vector with three components even in a flat world: lights stand in front of it.
     Spatial(Unit),
     /// A vector, or keys over time; three components even in a flat world.
@@ -172,6 +174,12 @@ pub static ROOT: Section = Section {
             "obstacles, containers, things that float",
         ),
         key("joint", Want::Tables(&JOINT), Fallback::Derived("none"), "what holds solids together"),
+        key(
+            "pin",
+            Want::Tables(&PIN),
+            Fallback::Derived("none"),
+            "what holds particles of cloth and elastic bodies",
+        ),
         key("picture", Want::Table(&PICTURE), Fallback::Derived("all defaults"), "how films are made"),
         key("camera", Want::Table(&CAMERA), Fallback::Derived("all defaults"), "where films are seen from"),
         key("sky", Want::Table(&SKY), Fallback::Derived("all defaults"), "light from all around"),
@@ -417,6 +425,12 @@ pub static BODY: Section = Section {
             Want::Number(SPACING),
             Fallback::Derived("`sph.spacing`"),
             "distance between its particles at rest, where it is to be finer or coarser than other bodies",
+        ),
+        key(
+            "thickness",
+            Want::Number(LENGTH),
+            Fallback::Derived("a spacing"),
+            "of a sheet that holds its shape: its mass is density × area × thickness",
         ),
         key(
             "jitter",
@@ -1133,6 +1147,45 @@ pub static MOTION: Section = Section {
             "how far it is turned; keys over time",
         ),
         key("shake", Want::Table(&SOLID_SHAKE), Fallback::Derived("none"), "a sine to and fro"),
+    ],
+};
+
+pub static PIN: Section = Section {
+    name: "[[pin]]",
+    meaning: "Holds particles of bodies that have a shape, or moves them as written.",
+    keys: &[
+        key(
+            "on",
+            Want::Texts("bodies"),
+            Fallback::Derived("all that hold a shape"),
+            "names of the bodies whose particles it takes",
+        ),
+        key(
+            "shape",
+            Want::OneOf(&SHAPE),
+            Fallback::Derived("this or `nearest`"),
+            "takes all particles inside it when it starts",
+        ),
+        key(
+            "nearest",
+            Want::Vectors(Unit::Metre),
+            Fallback::Derived("this or `shape`"),
+            "takes the particle nearest to each of these points: `[[0, 1, 0], [1, 1, 0]]`",
+        ),
+        key(
+            "to",
+            Want::Text,
+            Fallback::Derived("the world"),
+            "name of a solid that carries them; a free one feels their pull",
+        ),
+        key(
+            "motion",
+            Want::Table(&MOTION),
+            Fallback::Derived("they stay where they are"),
+            "moves them as a solid would be; without a `pivot`, `position` is how far from their start",
+        ),
+        FROM,
+        UNTIL,
     ],
 };
 

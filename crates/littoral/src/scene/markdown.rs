@@ -97,6 +97,7 @@ fn takes(want: &Want) -> String {
         Want::Curve(range) => format!("{}, or keys", show_range(range)),
         Want::Vector(Unit::One) | Want::Spatial(Unit::One) => "a vector".to_owned(),
         Want::Vector(unit) | Want::Spatial(unit) => format!("a vector, {}", unit.symbol()),
+        Want::Vectors(unit) => format!("a list of vectors, {}", unit.symbol()),
         Want::Motion(unit) | Want::Path(unit) => format!("a vector, {}, or keys", unit.symbol()),
         Want::Texts(what) => format!("a list of {what}"),
         Want::Colour => "a colour".to_owned(),

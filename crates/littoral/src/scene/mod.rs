@@ -15,6 +15,7 @@ mod looks;
 mod markdown;
 mod overrides;
 mod picture;
+mod pins;
 mod problem;
 mod read;
 mod read_shape;
@@ -41,6 +42,7 @@ pub use forces::{Falloff, Force, ForceKind};
 pub use json_schema::json_schema;
 pub use markdown::key_tables;
 pub use picture::{Camera, Colour, Container, Draw, Finish, Ground, Lamp, Look, Picture, Sky, Sun};
+pub use pins::{Pin, PinTo, Where};
 pub use problem::{Place, Problem, Problems, Severity};
 pub use solids::{Free, Joint, JointKind, Mobility, Script, Shake, Solid, Weight};
 pub use suggest::nearest as nearest_name;
@@ -136,6 +138,8 @@ fn read_scene(root: &Node, name: &str, start: &Place, log: &Log, files: &Shelf<'
     }
     let joints: Vec<Option<Joint>> =
         root.tables("joint").iter().map(|joint| solids::joint(joint, &solids)).collect();
+    let pins: Vec<Option<Pin>> =
+        root.tables("pin").iter().map(|pin| pins::pin(pin, &drafts, &solids, end_of_run)).collect();
     let names: Vec<&str> = drafts.iter().map(|draft| draft.name.as_str()).collect();
     let interfaces: Vec<Option<Interface>> =
         root.tables("interface").iter().map(|one| bodies::interface(one, &names)).collect();
@@ -197,6 +201,7 @@ fn read_scene(root: &Node, name: &str, start: &Place, log: &Log, files: &Shelf<'
         forces: forces.into_iter().collect::<Option<_>>()?,
         solids: solids.into_iter().map(|draft| draft.solid).collect::<Option<_>>()?,
         joints: joints.into_iter().collect::<Option<_>>()?,
+        pins: pins.into_iter().collect::<Option<_>>()?,
         picture: picture?,
         hash: String::new(),
     };
@@ -293,6 +298,8 @@ pub struct Scene {
     /// What is not made of particles.
     pub solids: Vec<Solid>,
     pub joints: Vec<Joint>,
+    /// What holds particles.
+    pub pins: Vec<Pin>,
     /// How it is looked at.
     pub picture: Picture,
     /// SHA-256 of all values that the run depends on (`time.until` left out), as hexadecimal digits.
@@ -471,10 +478,19 @@ pub struct Body {
     pub spacing: f64,
     /// Initial displacement from the lattice, at most this fraction of a spacing (0 to 0.5).
     pub jitter: f64,
+    /// Of a sheet that holds its shape, m.
+    pub thickness: f64,
     /// An emitter pauses while the body has so many particles.
     pub maximum: Option<usize>,
     pub behaviours: Vec<BehaviourUse>,
     pub look: Look,
+}
+
+impl Body {
+    /// Whether some behaviour keeps its particles in the places they have to each other.
+    pub fn holds_shape(&self) -> bool {
+        self.behaviours.iter().any(|used| crate::behaviours::holds_shape(used.schema))
+    }
 }
 
 /// Particles that are halved where they are to be finer, and united where not.

@@ -104,7 +104,8 @@ impl<'a> Reader<'a> {
         let message = format!("{} has no `{}`", self.section.name, key.name);
         let unit = match &key.want {
             Want::Number(range) | Want::Curve(range) => range.unit.symbol(),
-            Want::Vector(unit) | Want::Spatial(unit) | Want::Motion(unit) | Want::Path(unit) => unit.symbol(),
+            Want::Vector(unit) | Want::Vectors(unit) | Want::Spatial(unit) => unit.symbol(),
+            Want::Motion(unit) | Want::Path(unit) => unit.symbol(),
             _ => "",
         };
         let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
@@ -198,6 +199,12 @@ impl<'a> Reader<'a> {
                 _ => None,
             },
         }
+    }
+
+    pub fn vectors(&self, name: &str) -> Option<Vec<[f64; 3]>> {
+        let Want::Vectors(unit) = self.spec(name).want else { panic!("`{name}` is not a list of vectors") };
+        let (log, dimensions) = (self.context.log, self.context.dimensions);
+        values::vectors(&self.wanted(name)?.node, unit, dimensions, name, log)
     }
 
     pub fn word(&self, name: &str) -> Option<&'static str> {

@@ -213,7 +213,7 @@ fn mobility(reader: &Reader<'_>) -> Option<Mobility> {
     }
 }
 
-fn script(reader: &Reader<'_>) -> Option<Script> {
+pub fn script(reader: &Reader<'_>) -> Option<Script> {
     let flat = reader.context.dimensions == Dimensions::Two;
     let pivot = optional(reader, "pivot", |reader| reader.vector("pivot"));
     let position = optional(reader, "position", |reader| reader.motion("position"));

@@ -211,6 +211,25 @@ pub fn words(
 }
 
 /// Two or three numbers; in a flat world the third is 0.
+pub fn vectors(
+    node: &Node,
+    unit: Unit,
+    dimensions: Dimensions,
+    what: &str,
+    log: &Log,
+) -> Option<Vec<[f64; 3]>> {
+    let Value::List(items) = &node.value else {
+        log.push(wrong_type(node, what, "a list of vectors [[x, y, z], …]"));
+        return None;
+    };
+    if items.is_empty() {
+        log.push(wrong_type(node, what, "at least one vector"));
+        return None;
+    }
+    let read: Vec<_> = items.iter().map(|item| vector(item, unit, dimensions, what, log)).collect();
+    read.into_iter().collect()
+}
+
 pub fn vector(node: &Node, unit: Unit, dimensions: Dimensions, what: &str, log: &Log) -> Option<[f64; 3]> {
     let expected = match dimensions {
         Dimensions::Two => "two numbers [x, y]",

@@ -12,7 +12,7 @@ mod coupling;
 mod guard;
 mod rigid;
 mod samples;
-mod script;
+pub(crate) mod script;
 #[cfg(test)]
 mod tests;
 
@@ -198,6 +198,15 @@ impl SolidState {
     pub fn distance(&self, p: DVec3) -> f64 {
         let distance = self.geometry.distance(self.to_shape(p));
         if self.inside { -distance } else { distance }
+    }
+
+    /// Where it will be after a time, s, at the velocities it has.
+    pub fn pose_after(&self, dt: f64) -> Pose {
+        let turn = DQuat::from_scaled_axis(self.angular_velocity * dt);
+        Pose {
+            position: self.pose.position + self.velocity * dt,
+            rotation: (turn * self.pose.rotation).normalize(),
+        }
     }
 
     /// A bound on how fast any point of it moves, m/s.

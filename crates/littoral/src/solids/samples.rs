@@ -56,6 +56,19 @@ impl Calibration {
         let fluid: f64 = (0..=reach(d)).map(|height| layer(height as f64)).sum::<f64>() * cell(d);
         Calibration { volume: (1.0 - fluid) / layer(1.0), sum: layer(0.0) }
     }
+
+    /// Volumes of samples that stand at these places.
+    pub fn volumes(&self, places: &[DVec3], d: &Discretisation) -> Vec<f64> {
+        let sample = |position: &DVec3| SurfaceSample { position: *position, normal: DVec3::ZERO, area: 0.0 };
+        let samples: Vec<SurfaceSample> = places.iter().map(sample).collect();
+        let crowd = Crowd::new(&samples, f64::from(d.support));
+        let volume = |place: &DVec3| {
+            let mut sum = 0.0;
+            crowd.each_near(*place, |other| sum += kernel(d, other.position.distance(*place)));
+            self.volume * self.sum / sum
+        };
+        places.par_iter().map(volume).collect()
+    }
 }
 
 fn kernel(d: &Discretisation, r: f64) -> f64 {

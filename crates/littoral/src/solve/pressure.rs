@@ -173,6 +173,15 @@ impl PressureSolve {
         setting.rows.sum_and_slopes(&sums, &mut self.filled, setting.pressure, &mut self.slopes);
     }
 
+    /// Particles that have no pressure of their own, and only take that of others.
+    pub fn leave_out(&mut self, is_left_out: impl Fn(usize) -> bool + Sync) {
+        let rows = self.filled.par_iter_mut().with_min_len(8192).enumerate();
+        rows.filter(|(i, _)| is_left_out(*i)).for_each(|(_, filled)| {
+            filled.gradient.w = 0.0;
+            filled.ratio = 0.0;
+        });
+    }
+
     /// What pushes solids.
     pub fn wall_push(&self, kernel: Kernel) -> WallPush<'_> {
         WallPush { kernel, filled: &self.filled }
@@ -320,15 +329,21 @@ impl PressureSolve {
 
     /// What is left of the error of δ at the end of the step: compression, and expansion by too much pressure.
     fn error(&mut self, dt: f32) -> Error {
-        let (residual, free) = (&self.residual, &self.free);
-        let left = |i: usize| if free[i] > 0.0 { residual[i].abs() } else { residual[i].max(0.0) };
+        let (residual, free, filled) = (&self.residual, &self.free, &self.filled);
+        let left = |i: usize| match (free[i] > 0.0, filled[i].gradient.w > 0.0) {
+            (true, _) => residual[i].abs(),
+            (false, true) => residual[i].max(0.0),
+            // Nothing can push it, or it has been left out.
+            (false, false) => 0.0,
+        };
         Error::of(&mut self.parts, residual.len(), left, dt)
     }
 
     /// The same for no pressure at all.
     fn task(&mut self, dt: f32) -> Error {
-        let source = &self.source;
-        Error::of(&mut self.parts, source.len(), |i| source[i].max(0.0), dt)
+        let (source, filled) = (&self.source, &self.filled);
+        let left = |i: usize| if filled[i].gradient.w > 0.0 { source[i].max(0.0) } else { 0.0 };
+        Error::of(&mut self.parts, source.len(), left, dt)
     }
 
     /// Inverse diagonal for those that take part, zero for the others.

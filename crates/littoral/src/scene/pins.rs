@@ -1,0 +1,100 @@
+//! `[[pin]]`: particles of shaped bodies that are held, or moved as written.
+
+use super::bodies::Draft;
+use super::emitters::times;
+use super::problem::Problem;
+use super::read::Reader;
+use super::read_shape::{self, Need};
+use super::suggest::did_you_mean;
+use super::{Script, Shape, forces, solids};
+
+/// Holds particles; see `structure/pins.rs`.
+#[derive(Clone, Debug)]
+pub struct Pin {
+    /// Places of the bodies whose particles it takes; all that hold a shape where absent.
+    pub on: Option<Vec<u32>>,
+    pub at: Where,
+    pub to: PinTo,
+    /// s; it holds while `from` ≤ t < `until`.
+    pub from: f64,
+    pub until: f64,
+}
+
+/// Which particles a pin takes.
+#[derive(Clone, Debug)]
+pub enum Where {
+    /// All inside a shape.
+    Region(Shape),
+    /// The nearest one to each of these points, m.
+    Nearest(Vec<[f64; 3]>),
+}
+
+/// What a pin is fixed to.
+#[derive(Clone, Debug)]
+pub enum PinTo {
+    World,
+    Motion(Box<Script>),
+    /// Place of a solid in [`super::Scene::solids`].
+    Solid(usize),
+}
+
+pub fn pin(
+    reader: &Reader<'_>,
+    drafts: &[Draft],
+    solids: &[solids::Draft],
+    end_of_run: Option<f64>,
+) -> Option<Pin> {
+    let log = reader.context.log;
+    let on = forces::bodies(reader, drafts);
+    let at = match (reader.entry("shape"), reader.entry("nearest")) {
+        (Some(_), None) => read_shape::shape(reader, "shape", Need::Region).map(Where::Region),
+        (None, Some(_)) => reader.vectors("nearest").map(Where::Nearest),
+        (Some(_), Some(nearest)) => {
+            let message = "a pin takes what is in a `shape`, or what is `nearest` to points, not both";
+            log.push(Problem::error("key-clash", &nearest.key_at, message).help("write two [[pin]]"));
+            None
+        }
+        (None, None) => {
+            log.push(
+                Problem::error("missing-key", &reader.at, "the pin says nowhere where")
+                    .label("neither `shape` nor `nearest`")
+                    .help("add `nearest = [[0, 1, 0]]`, or for instance `shape.box = { min = …, max = … }`"),
+            );
+            None
+        }
+    };
+    let to = match (reader.entry("to"), reader.entry("motion")) {
+        (None, None) => Some(PinTo::World),
+        (None, Some(_)) => {
+            solids::script(&reader.table("motion")?).map(|script| PinTo::Motion(Box::new(script)))
+        }
+        (Some(_), None) => solid(reader, solids).map(PinTo::Solid),
+        (Some(_), Some(motion)) => {
+            let message = "a pin follows its own `motion` or the solid it is pinned `to`, not both";
+            log.push(Problem::error("key-clash", &motion.key_at, message).help("give the solid the motion"));
+            None
+        }
+    };
+    let window = times(reader, "pin", end_of_run);
+    if drafts.iter().filter_map(|draft| draft.body.as_ref()).all(|body| !body.holds_shape()) {
+        let message = "there is nothing to pin: no body of the scene holds a shape";
+        let problem = Problem::error("nothing-to-pin", &reader.at, message);
+        log.push(problem.help("give a body a behaviour that does: see `littoral behaviours`"));
+        return None;
+    }
+    let (from, until) = window?;
+    Some(Pin { on: on?, at: at?, to: to?, from, until })
+}
+
+fn solid(reader: &Reader<'_>, solids: &[solids::Draft]) -> Option<usize> {
+    let name = reader.text("to")?;
+    let found = solids.iter().position(|solid| solid.name == name);
+    if found.is_none() {
+        let names: Vec<&str> = solids.iter().map(|solid| solid.name.as_str()).collect();
+        let message = format!("there is no solid called `{name}`");
+        let problem = Problem::error("unknown-name", &reader.place("to"), message);
+        let problem = problem.label(did_you_mean(name, &names).unwrap_or_default());
+        reader.context.log.push(problem.help(format!("solids of this scene: {}", names.join(", "))));
+    }
+    found
+}

@@ -1,0 +1,33 @@
+//! Bodies that hold a shape: what their particles know of each other.
+//!
+//! Elastic bodies, shells and cloth are particles like all others, sorted with all others. What makes them a body is kept
+//! here and refers to *nodes*: the particles of such bodies, numbered once and for all at the start. Wherever sorting has
+//! put a particle, [`Nodes::row`] finds it. Behaviours that hold a shape keep their links in terms of nodes
+//! (`Behaviour::strain`, `solve` and `relax` get them), and never see a particle move in memory.
+//!
+//! To fluids such a body is a boundary that gives way: its particles fill a volume, are pushed by the fluid's pressure, and
+//! have none of their own (see `solve/pressure.rs`). A sheet is one layer of particles; each stands for as much volume as a
+//! wall sample would, so that fluid on either side is as dense before it as before a wall.
+
+pub mod nodes;
+pub mod pins;
+mod sheets;
+
+pub use nodes::Nodes;
+pub use pins::Pins;
+pub use sheets::Sheet;
+
+/// The bodies that hold a shape.
+#[derive(Default)]
+pub struct Structure {
+    pub nodes: Nodes,
+    /// Bodies of one layer, in the scene's order.
+    pub sheets: Vec<Sheet>,
+    pub pins: Pins,
+}
+
+impl Structure {
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+}
