@@ -80,12 +80,19 @@ impl World {
                 }
                 // Whatever solves have made of them.
                 world.aim_pins(dt);
+                world.resolve_contacts(dt as f32);
             });
-            self.timed(Stage::Motion, |world| integrate::drift(world, dt));
+            self.timed(Stage::Motion, |world| {
+                world.raise_barrier();
+                integrate::drift(world, dt);
+            });
         } else {
             self.timed(Stage::Motion, |world| integrate::after_forces(world, dt));
         }
-        self.timed(Stage::Relax, |world| world.relax(dt as f32));
+        self.timed(Stage::Relax, |world| {
+            world.relax(dt as f32);
+            world.hold_fluid();
+        });
         self.clock.steps += 1;
         self.clock.bound[self.clock.binding as usize] += 1;
         self.check_finite(dt)?;
@@ -295,6 +302,7 @@ impl World {
         if self.structure.is_empty() {
             return;
         }
+        self.press_contacts(dt, acceleration);
         let rest_density: Vec<f32> = self.bodies.iter().map(|body| body.rest_density).collect();
         let around = around!(self, &rest_density, dt);
         for now in &self.behaviours {

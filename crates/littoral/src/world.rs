@@ -65,7 +65,7 @@ pub struct World {
     pub(crate) wall_flow: Vec<Vec4>,
     pub(crate) pressure_solve: PressureSolve,
     pub(crate) solver: Solver,
-    seed: u64,
+    pub(crate) seed: u64,
 }
 
 /// What the engine keeps of a body.
@@ -276,6 +276,7 @@ impl World {
         let lightest = self.bodies.iter().map(|body| body.rest_density).fold(f32::INFINITY, f32::min);
         let state = LimitState { discretisation: &self.discretisation, lightest, speed: self.clock.speed };
         wall_contact::offer_limit(&self.discretisation, &mut limits);
+        self.offer_contact_limit(&mut limits);
         for resolved in &self.behaviours {
             resolved.behaviour.limit(resolved, &state, &mut limits);
         }
@@ -405,12 +406,13 @@ fn periods(domain: &Domain) -> Periods {
 /// The bodies' behaviours, with numbers in place of `Automatic`.
 fn behaviours_with_numbers(scene: &Scene) -> Vec<Vec<BehaviourUse>> {
     let sound_speed = automatic_sound_speed(scene);
-    let fill = |mut used: BehaviourUse| {
+    let fill = |mut used: BehaviourUse, body: &Body| {
         for (value, property) in used.values.iter_mut().zip(used.schema.properties) {
             if *value == Value::Automatic {
                 *value = match (used.schema.name, property.name) {
                     ("gravity", "acceleration") => Value::Vector(scene.gravity),
                     ("tait", "sound_speed") => Value::Number(Curve::constant(sound_speed)),
+                    ("contact", "distance") => Value::Number(Curve::constant(body.spacing)),
                     ("gas", "stiffness") => Value::Number(Curve::constant(sound_speed * sound_speed)),
                     (schema, name) => unreachable!("`{schema}.{name}` has no automatic value"),
                 };
@@ -418,5 +420,6 @@ fn behaviours_with_numbers(scene: &Scene) -> Vec<Vec<BehaviourUse>> {
         }
         used
     };
-    scene.bodies.iter().map(|body| body.behaviours.iter().cloned().map(fill).collect()).collect()
+    let filled = |body: &Body| body.behaviours.iter().cloned().map(|used| fill(used, body)).collect();
+    scene.bodies.iter().map(filled).collect()
 }

@@ -110,11 +110,15 @@ impl World {
         let pins = self.particles.try_get(&PIN);
         // What holds a shape fills its volume whatever its weight, and gives way unless it is pinned.
         let (body, bodies) = (self.particles.get(&BODY), &self.bodies);
+        let pores = self.behaviours.iter().find(|now| now.behaviour.schema().name == "contact");
+        let pores = pores.map(|contact| contact.field("pores"));
         let has_shapes = bodies.iter().any(|body| body.holds_shape);
         let rows = (&mut self.packed.place, &mut self.packed.motion).into_par_iter().with_min_len(8192);
         rows.enumerate().for_each(|(i, (place, motion))| {
             let is_shaped = has_shapes && bodies[body[i] as usize].holds_shape;
-            let weight = if is_shaped { 1.0 } else { weight.at(i) };
+            // A weave with pores stands in the way of only a part of the fluid.
+            let closed = || pores.map_or(1.0, |pores| 1.0 - pores.at(i));
+            let weight = if is_shaped { closed() } else { weight.at(i) };
             let gives_way = pins.is_none_or(|pins| pins[i] == 0);
             *place = position[i].truncate().extend(volume[i] * weight);
             let mobility = if gives_way { weight * volume[i] / mass[i] } else { 0.0 };

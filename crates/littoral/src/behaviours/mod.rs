@@ -6,6 +6,7 @@
 pub mod adhesion;
 pub mod artificial_viscosity;
 pub mod cohesion;
+pub mod contact;
 pub mod dispersion;
 pub mod drag;
 pub mod gas;
@@ -54,6 +55,7 @@ pub static REGISTRY: &[&dyn Behaviour] = &[
     &tension::pairwise::PairwiseTension,
     &dispersion::Dispersion,
     &drag::Drag,
+    &contact::Contact,
 ];
 
 // The pair laws, for the loop that adds up all forces in one sweep over the neighbours.

@@ -269,6 +269,9 @@ fn behaviours(reader: &Reader<'_>, material: Option<&Material>, name: &str) -> V
     if material.is_some() && !has(&uses, &VISCOSITIES) {
         implied.push("viscosity");
     }
+    if uses.iter().any(|used| behaviours::holds_shape(used.schema)) && !has(&uses, &["contact"]) {
+        implied.push("contact");
+    }
     for schema in implied.into_iter().filter_map(behaviours::by_name) {
         let mut implied = BehaviourUse::with_defaults(schema);
         fill_from_material(&mut implied, material);

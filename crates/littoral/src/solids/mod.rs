@@ -100,6 +100,8 @@ pub struct SolidState {
     local: Vec<LocalSample>,
     /// Farthest sample or point of the shape from the centre, m.
     reach: f64,
+    /// It goes on for ever.
+    endless: bool,
 }
 
 /// Where a solid is and how it moves, as frames and reports tell it.
@@ -162,6 +164,7 @@ impl SolidState {
             rows: 0..0,
             local: Vec::new(),
             reach,
+            endless: !(min.is_finite() && max.is_finite()),
         }
     }
 
@@ -198,6 +201,17 @@ impl SolidState {
     pub fn distance(&self, p: DVec3) -> f64 {
         let distance = self.geometry.distance(self.to_shape(p));
         if self.inside { -distance } else { distance }
+    }
+
+    /// Whether a point of the world may be closer than so much, m; a quick look that may say yes too often.
+    pub fn may_be_within(&self, p: DVec3, distance: f64) -> bool {
+        self.inside || self.endless || p.distance(self.pose.position) < self.reach + distance
+    }
+
+    /// Outwards, at the nearest point of the surface to a point of the world.
+    pub fn normal(&self, p: DVec3) -> DVec3 {
+        let normal = self.pose.rotation * self.geometry.normal(self.to_shape(p));
+        if self.inside { -normal } else { normal }
     }
 
     /// Where it will be after a time, s, at the velocities it has.

@@ -9,10 +9,14 @@
 //! have none of their own (see `solve/pressure.rs`). A sheet is one layer of particles; each stands for as much volume as a
 //! wall sample would, so that fluid on either side is as dense before it as before a wall.
 
+pub mod barrier;
+pub mod contact;
 pub mod nodes;
 pub mod pins;
 mod sheets;
 
+pub use barrier::Barrier;
+pub use contact::Contacts;
 pub use nodes::Nodes;
 pub use pins::Pins;
 pub use sheets::Sheet;
@@ -24,6 +28,8 @@ pub struct Structure {
     /// Bodies of one layer, in the scene's order.
     pub sheets: Vec<Sheet>,
     pub pins: Pins,
+    pub(crate) contacts: Contacts,
+    pub(crate) barrier: Barrier,
 }
 
 impl Structure {

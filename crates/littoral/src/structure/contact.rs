@@ -1,0 +1,642 @@
+//! Contact between bodies that hold a shape, by impulses: with themselves, each other, walls and solids.
+//!
+//! Every node is a ball as wide as the body's contact distance d. After all forces and solves, and before positions take
+//! the velocities, two nodes at r with the normal n = (x_i − x_j)/r must satisfy
+//!
+//!   (v_i − v_j)·n Δt ≥ −(r − d)           while they are apart: they may come as close as touching, within the step;
+//!   (v_i − v_j)·n Δt ≥ β (d − r)          where they overlap: a part β of that is taken back.
+//!
+//! The first is why nothing passes: a contact acts before it is there, however fast the bodies are. Impulses never
+//! pull, and friction is Coulomb's: sideways, at most μ times the impulse along n. Balls that stand a spacing apart leave no
+//! hole that another ball would fit through: cloth of such balls stops cloth of such balls.
+//!
+//! Impulses are found by Jacobi's method with split masses [Tonge2012]: a node that takes part in c contacts brings the
+//! mass m/c to each, so that no sum of impulses overshoots, and both ends compute the same impulse: momentum is kept to
+//! rounding, and the order of nodes does not matter. Pinned nodes have infinite mass.
+//!
+//! Walls and solids are not balls: their distance function tells r and n, and a node stands half of d away. Between
+//! its nodes, a sheet would let a thin rod through: every triangle also looks at its middle and at the middles of its
+//! edges, and the deepest of those is a contact that its three corners share. Free solids feel all of it.
+//!
+//! Discrete elements [Bayraktar2010, Eqs. 4.8–4.10] are there to compare with: springs and dampers in place of impulses,
+//!
+//!   F = max(0, k u − c v_n) n − min(μ k u, c |v_t|) t,   u = d − r,
+//!
+//! with the friction's sign and its size at rest put right (as printed it pushes forwards, and shakes what rests). They are
+//! forces like all others, go with any integrator, ask for time steps that resolve k, and give way if hit too hard.
+//!
+//! Nodes that hold on to each other do not collide: those of one body (and one fragment) whose places at rest are closer
+//! than [`BONDED`] contact distances.
+
+use glam::{DVec3, Vec3, Vec4};
+use rayon::prelude::*;
+
+use super::Structure;
+use super::nodes::GONE;
+use crate::columns::{BODY, MASS, NODE, PIN, POSITION, REFERENCE, VELOCITY};
+use crate::neighbourhood::{Neighbourhood, Periods};
+use crate::particles::Particles;
+use crate::resolve::Resolved;
+use crate::scene::{Domain, Side};
+use crate::solids::{SolidState, Wrench};
+
+/// Distance at rest, in contact distances, below which nodes of one body hold on to each other instead.
+pub const BONDED: f32 = 2.05;
+
+/// β, the part of an overlap that a step takes back.
+const RETURN: f32 = 0.1;
+
+/// Sweeps of Jacobi's method. What is left, the next step takes up.
+const SWEEPS: usize = 8;
+
+/// Nodes that a thread looks at in one go.
+const CHUNK: usize = 256;
+
+/// Contacts of a step; memory is kept from step to step.
+#[derive(Default)]
+pub struct Contacts {
+    chunks: Vec<Chunk>,
+    nodes: Vec<Node>,
+    next: Vec<Vec3>,
+    /// Of each sheet's triangle that touches a solid.
+    faces: Vec<Face>,
+    /// Where each node's faces stand in `faces_of`, and those with the corner that the node is.
+    face_starts: Vec<u32>,
+    faces_of: Vec<(u32, u8)>,
+    lightest: f32,
+}
+
+/// Discrete elements.
+struct Springs {
+    /// k, N/m.
+    stiffness: f32,
+    /// Of the critical one.
+    damping_ratio: f32,
+}
+
+impl Springs {
+    #[inline]
+    fn force(&self, relative: Vec3, normal: Vec3, gap: f32, friction: f32, inverse_mass: f32) -> Vec3 {
+        if gap >= 0.0 || inverse_mass <= 0.0 {
+            return Vec3::ZERO;
+        }
+        let damping = 2.0 * self.damping_ratio * (self.stiffness / inverse_mass).sqrt();
+        let approach = relative.dot(normal);
+        let along = (-self.stiffness * gap - damping * approach).max(0.0);
+        let sideways = relative - normal * approach;
+        let slip = sideways.length();
+        let held = if slip > 0.0 { (-friction * self.stiffness * gap / slip).min(damping) } else { 0.0 };
+        normal * along - sideways * held
+    }
+}
+
+/// That makes a spring and damper give back this part of the speed they are hit with.
+fn damping_ratio(restitution: f32) -> f32 {
+    if restitution <= 0.0 {
+        return 1.0;
+    }
+    let log = restitution.ln();
+    -log / (std::f32::consts::PI.powi(2) + log * log).sqrt()
+}
+
+/// A node as contacts see it.
+#[derive(Clone, Copy, Default)]
+struct Node {
+    velocity: Vec3,
+    /// Over mass, 1/kg; 0 where it is pinned or touches nothing.
+    inverse_mass: f32,
+    /// The same times the number of its contacts.
+    split: f32,
+    /// d, m.
+    distance: f32,
+    friction: f32,
+}
+
+#[derive(Default)]
+struct Chunk {
+    /// Where the contacts of each node start.
+    starts: Vec<u32>,
+    touches: Vec<Touch>,
+    rest_starts: Vec<u32>,
+    rests: Vec<Rest>,
+}
+
+/// A node against another.
+#[derive(Clone, Copy)]
+struct Touch {
+    other: u32,
+    /// From the other one to this.
+    normal: Vec3,
+    /// r − d, m.
+    gap: f32,
+}
+
+/// A node against a wall or a solid.
+#[derive(Clone, Copy)]
+struct Rest {
+    normal: Vec3,
+    gap: f32,
+    surface: Surface,
+    impulse: Vec3,
+}
+
+/// What is not made of particles, where it is touched.
+#[derive(Clone, Copy)]
+struct Surface {
+    velocity: Vec3,
+    /// Place of the solid; `None` for walls of the box.
+    solid: Option<u32>,
+}
+
+/// A triangle against a solid.
+#[derive(Clone, Copy)]
+struct Face {
+    corners: [u32; 3],
+    weights: [f32; 3],
+    normal: Vec3,
+    gap: f32,
+    surface: Surface,
+    impulse: Vec3,
+    total: Vec3,
+}
+
+/// Where contacts are looked for.
+pub struct Surroundings<'a> {
+    pub lists: &'a Neighbourhood,
+    pub periods: &'a Periods,
+    pub domain: &'a Domain,
+    pub solids: &'a [SolidState],
+    /// s.
+    pub dt: f32,
+}
+
+impl Contacts {
+    /// Changes velocities so that nothing passes; adds what solids feel of it to `pushes`.
+    pub fn resolve(
+        &mut self,
+        now: &Resolved,
+        at: &Surroundings,
+        structure: &Structure,
+        particles: &mut Particles,
+        pushes: &mut [Wrench],
+    ) {
+        self.gather(now, structure, particles);
+        self.find(at, structure, particles);
+        self.find_faces(at, structure, particles);
+        self.split();
+        for _ in 0..SWEEPS {
+            self.sweep(at.dt);
+        }
+        self.scatter(structure, particles);
+        self.push(at.solids, at.dt, structure, particles, pushes);
+    }
+
+    /// Adds what springs and dampers between bodies do, m/s²; and to `pushes`, what solids feel of it.
+    pub fn press(
+        &mut self,
+        now: &Resolved,
+        at: &Surroundings,
+        structure: &Structure,
+        particles: &Particles,
+        (acceleration, pushes): (&mut [Vec4], &mut [Wrench]),
+    ) {
+        self.gather(now, structure, particles);
+        self.find(at, structure, particles);
+        self.find_faces(at, structure, particles);
+        let springs = Springs {
+            stiffness: now.field("stiffness").max(),
+            damping_ratio: damping_ratio(now.field("restitution").max()),
+        };
+        let nodes = &self.nodes;
+        let lightest = nodes.iter().filter(|node| node.inverse_mass > 0.0).map(|node| node.inverse_mass);
+        self.lightest = 1.0 / lightest.fold(0.0, f32::max);
+        for face in &mut self.faces {
+            face.press(nodes, &springs);
+        }
+        let (faces, starts, faces_of) = (&self.faces, &self.face_starts, &self.faces_of);
+        let rows = self.chunks.par_iter_mut().zip(self.next.par_chunks_mut(CHUNK)).enumerate();
+        rows.for_each(|(c, (chunk, next))| {
+            for (k, next) in next.iter_mut().enumerate() {
+                let index = c * CHUNK + k;
+                let node = &nodes[index];
+                let mut force = Vec3::ZERO;
+                for touch in &chunk.touches[chunk.starts[k] as usize..chunk.starts[k + 1] as usize] {
+                    let other = &nodes[touch.other as usize];
+                    let friction = 0.5 * (node.friction + other.friction);
+                    let inverse_mass = node.inverse_mass + other.inverse_mass;
+                    let relative = node.velocity - other.velocity;
+                    force += springs.force(relative, touch.normal, touch.gap, friction, inverse_mass);
+                }
+                for rest in &mut chunk.rests[chunk.rest_starts[k] as usize..chunk.rest_starts[k + 1] as usize]
+                {
+                    let relative = node.velocity - rest.surface.velocity;
+                    // Over one second.
+                    rest.impulse =
+                        springs.force(relative, rest.normal, rest.gap, node.friction, node.inverse_mass);
+                    force += rest.impulse;
+                }
+                for &(face, corner) in &faces_of[starts[index] as usize..starts[index + 1] as usize] {
+                    let face = &faces[face as usize];
+                    force += face.impulse * face.weights[corner as usize];
+                }
+                *next = force * node.inverse_mass;
+            }
+        });
+        for (next, &row) in self.next.iter().zip(structure.nodes.rows()) {
+            if row != GONE {
+                acceleration[row as usize] += next.extend(0.0);
+            }
+        }
+        self.faces.iter_mut().for_each(|face| face.total = face.impulse);
+        self.push(at.solids, 1.0, structure, particles, pushes);
+    }
+
+    /// Mass of the lightest node that is not held, kg, as discrete elements last saw it.
+    pub fn lightest(&self) -> f32 {
+        self.lightest
+    }
+
+    /// What nodes bring.
+    fn gather(&mut self, now: &Resolved, structure: &Structure, particles: &Particles) {
+        let rows = structure.nodes.rows();
+        self.nodes.resize(rows.len(), Node::default());
+        self.next.resize(rows.len(), Vec3::ZERO);
+        let (velocity, mass) = (particles.get(&VELOCITY), particles.get(&MASS));
+        let pins = particles.try_get(&PIN);
+        let (distance, friction) = (now.weighted("distance"), now.field("friction"));
+        self.nodes.par_iter_mut().with_min_len(1024).zip(rows).for_each(|(node, &row)| {
+            let i = row as usize;
+            if row == GONE {
+                *node = Node::default();
+                return;
+            }
+            let is_held = pins.is_some_and(|pins| pins[i] > 0);
+            *node = Node {
+                velocity: velocity[i].truncate(),
+                inverse_mass: if is_held { 0.0 } else { 1.0 / mass[i] },
+                split: 0.0,
+                distance: distance.at(i),
+                friction: friction.at(i),
+            };
+        });
+    }
+
+    /// Pairs of nodes, and nodes near walls and solids.
+    fn find(&mut self, at: &Surroundings, structure: &Structure, particles: &Particles) {
+        let rows = structure.nodes.rows();
+        let chunks = rows.len().div_ceil(CHUNK);
+        self.chunks.resize_with(chunks, Chunk::default);
+        let seen = Seen {
+            at,
+            nodes: &self.nodes,
+            position: particles.get(&POSITION),
+            reference: particles.get(&REFERENCE),
+            number: particles.get(&NODE),
+            body: particles.get(&BODY),
+        };
+        self.chunks.par_iter_mut().enumerate().for_each(|(c, chunk)| {
+            chunk.starts.clear();
+            chunk.touches.clear();
+            chunk.rest_starts.clear();
+            chunk.rests.clear();
+            let nodes = c * CHUNK..(c * CHUNK + CHUNK).min(rows.len());
+            for node in nodes {
+                chunk.starts.push(chunk.touches.len() as u32);
+                chunk.rest_starts.push(chunk.rests.len() as u32);
+                if rows[node] != GONE && seen.nodes[node].distance > 0.0 {
+                    seen.touches(node, rows[node] as usize, &mut chunk.touches);
+                    seen.rests(node, rows[node] as usize, &mut chunk.rests);
+                }
+            }
+            chunk.starts.push(chunk.touches.len() as u32);
+            chunk.rest_starts.push(chunk.rests.len() as u32);
+        });
+    }
+
+    /// Triangles that come between their nodes against a solid.
+    fn find_faces(&mut self, at: &Surroundings, structure: &Structure, particles: &Particles) {
+        self.faces.clear();
+        if !at.solids.is_empty() {
+            let (nodes, position) = (&self.nodes, particles.get(&POSITION));
+            let face = |corners: &[u32; 3]| face(*corners, at, nodes, structure, position);
+            for sheet in &structure.sheets {
+                self.faces.par_extend(sheet.triangles.par_iter().with_min_len(256).filter_map(face));
+            }
+        }
+        // Which faces a node is a corner of: a counting sort, which keeps their order.
+        self.face_starts.clear();
+        self.face_starts.resize(self.nodes.len() + 1, 0);
+        for face in &self.faces {
+            face.corners.iter().for_each(|&node| self.face_starts[node as usize + 1] += 1);
+        }
+        for node in 0..self.nodes.len() {
+            self.face_starts[node + 1] += self.face_starts[node];
+        }
+        self.faces_of.resize(3 * self.faces.len(), (0, 0));
+        for (k, face) in self.faces.iter().enumerate() {
+            for (corner, &node) in face.corners.iter().enumerate() {
+                let place = &mut self.face_starts[node as usize];
+                self.faces_of[*place as usize] = (k as u32, corner as u8);
+                *place += 1;
+            }
+        }
+        // Each start has become the end.
+        self.face_starts.rotate_right(1);
+        self.face_starts[0] = 0;
+    }
+
+    /// Shares each node's mass among its contacts.
+    fn split(&mut self) {
+        let (chunks, starts) = (&self.chunks, &self.face_starts);
+        self.nodes.par_iter_mut().with_min_len(1024).enumerate().for_each(|(k, node)| {
+            let count = chunks[k / CHUNK].count(k % CHUNK) + starts[k + 1] - starts[k];
+            node.split = node.inverse_mass * count as f32;
+        });
+    }
+
+    /// All impulses once.
+    fn sweep(&mut self, dt: f32) {
+        let nodes = &self.nodes;
+        self.faces.par_iter_mut().with_min_len(256).for_each(|face| face.push(nodes, dt));
+        let (faces, starts, faces_of) = (&self.faces, &self.face_starts, &self.faces_of);
+        let rows = self.chunks.par_iter_mut().zip(self.next.par_chunks_mut(CHUNK)).enumerate();
+        rows.for_each(|(c, (chunk, next))| {
+            for (k, next) in next.iter_mut().enumerate() {
+                let index = c * CHUNK + k;
+                let node = &nodes[index];
+                let mut impulse = Vec3::ZERO;
+                for touch in &chunk.touches[chunk.starts[k] as usize..chunk.starts[k + 1] as usize] {
+                    let other = &nodes[touch.other as usize];
+                    let inverse_mass = node.split + other.split;
+                    if inverse_mass > 0.0 {
+                        let friction = 0.5 * (node.friction + other.friction);
+                        let relative = node.velocity - other.velocity;
+                        impulse += push(relative, touch.normal, touch.gap, friction, dt) / inverse_mass;
+                    }
+                }
+                let rests = chunk.rest_starts[k] as usize..chunk.rest_starts[k + 1] as usize;
+                for rest in &mut chunk.rests[rests] {
+                    if node.split > 0.0 {
+                        let relative = node.velocity - rest.surface.velocity;
+                        let one = push(relative, rest.normal, rest.gap, node.friction, dt) / node.split;
+                        rest.impulse += one;
+                        impulse += one;
+                    }
+                }
+                for &(face, corner) in &faces_of[starts[index] as usize..starts[index + 1] as usize] {
+                    let face = &faces[face as usize];
+                    impulse += face.impulse * face.weights[corner as usize];
+                }
+                *next = node.velocity + impulse * node.inverse_mass;
+            }
+        });
+        let rows = self.nodes.par_iter_mut().with_min_len(4096).zip(&self.next);
+        rows.for_each(|(node, next)| node.velocity = *next);
+    }
+
+    /// Velocities back to the particles.
+    fn scatter(&self, structure: &Structure, particles: &mut Particles) {
+        let velocity = particles.get_mut(&VELOCITY);
+        for (node, &row) in self.nodes.iter().zip(structure.nodes.rows()) {
+            if row != GONE && node.split > 0.0 {
+                velocity[row as usize] = node.velocity.extend(0.0);
+            }
+        }
+    }
+
+    /// What solids feel of impulses over a time, s.
+    fn push(
+        &self,
+        solids: &[SolidState],
+        dt: f32,
+        structure: &Structure,
+        particles: &Particles,
+        pushes: &mut [Wrench],
+    ) {
+        let position = particles.get(&POSITION);
+        let place = |node: usize| position[structure.nodes.rows()[node] as usize].truncate().as_dvec3();
+        let mut add = |surface: &Surface, impulse: Vec3, place: DVec3| {
+            let Some(solid) = surface.solid else { return };
+            let force = -impulse.as_dvec3() / f64::from(dt);
+            let arm = place - solids[solid as usize].pose.position;
+            pushes[solid as usize] += Wrench { force, torque: arm.cross(force) };
+        };
+        for (c, chunk) in self.chunks.iter().enumerate() {
+            for k in 0..chunk.rest_starts.len() - 1 {
+                for rest in &chunk.rests[chunk.rest_starts[k] as usize..chunk.rest_starts[k + 1] as usize] {
+                    if rest.impulse != Vec3::ZERO {
+                        add(&rest.surface, rest.impulse, place(c * CHUNK + k));
+                    }
+                }
+            }
+        }
+        for face in &self.faces {
+            let corners = face.corners.iter().zip(face.weights);
+            let middle = corners.map(|(&node, weight)| place(node as usize) * f64::from(weight)).sum();
+            add(&face.surface, face.total, middle);
+        }
+    }
+
+    /// Memory, bytes.
+    pub fn bytes(&self) -> usize {
+        let chunk = |chunk: &Chunk| {
+            4 * (chunk.starts.capacity() + chunk.rest_starts.capacity())
+                + size_of::<Touch>() * chunk.touches.capacity()
+                + size_of::<Rest>() * chunk.rests.capacity()
+        };
+        self.chunks.iter().map(chunk).sum::<usize>()
+            + size_of::<Node>() * self.nodes.capacity()
+            + size_of::<Vec3>() * self.next.capacity()
+            + size_of::<Face>() * self.faces.capacity()
+            + 4 * self.face_starts.capacity()
+            + 8 * self.faces_of.capacity()
+    }
+}
+
+impl Chunk {
+    /// Contacts of its k-th node.
+    fn count(&self, k: usize) -> u32 {
+        self.starts[k + 1] - self.starts[k] + self.rest_starts[k + 1] - self.rest_starts[k]
+    }
+}
+
+/// Change of relative velocity that a contact asks for.
+#[inline]
+fn push(relative: Vec3, normal: Vec3, gap: f32, friction: f32, dt: f32) -> Vec3 {
+    let approach = relative.dot(normal);
+    let wanted = if gap > 0.0 { -gap / dt } else { -RETURN * gap / dt };
+    let along = wanted - approach;
+    if along <= 0.0 {
+        return Vec3::ZERO;
+    }
+    let sideways = relative - normal * approach;
+    let slip = sideways.length();
+    let held = if slip > 0.0 { (friction * along / slip).min(1.0) } else { 0.0 };
+    normal * along - sideways * held
+}
+
+impl Face {
+    fn push(&mut self, nodes: &[Node], dt: f32) {
+        let (mut velocity, mut split, mut friction) = (Vec3::ZERO, 0.0, 0.0);
+        for (&node, weight) in self.corners.iter().zip(self.weights) {
+            let node = &nodes[node as usize];
+            velocity += node.velocity * weight;
+            split += node.split * weight * weight;
+            friction += node.friction * weight;
+        }
+        self.impulse = if split > 0.0 {
+            push(velocity - self.surface.velocity, self.normal, self.gap, friction, dt) / split
+        } else {
+            Vec3::ZERO
+        };
+        self.total += self.impulse;
+    }
+}
+
+impl Face {
+    fn press(&mut self, nodes: &[Node], springs: &Springs) {
+        let (mut velocity, mut inverse_mass, mut friction) = (Vec3::ZERO, 0.0, 0.0);
+        for (&node, weight) in self.corners.iter().zip(self.weights) {
+            let node = &nodes[node as usize];
+            velocity += node.velocity * weight;
+            inverse_mass += node.inverse_mass * weight * weight;
+            friction += node.friction * weight;
+        }
+        let relative = velocity - self.surface.velocity;
+        self.impulse = springs.force(relative, self.normal, self.gap, friction, inverse_mass);
+    }
+}
+
+/// What contacts are looked for in.
+struct Seen<'a> {
+    at: &'a Surroundings<'a>,
+    nodes: &'a [Node],
+    position: &'a [Vec4],
+    reference: &'a [Vec4],
+    number: &'a [u32],
+    body: &'a [u32],
+}
+
+impl Seen<'_> {
+    fn touches(&self, node: usize, row: usize, found: &mut Vec<Touch>) {
+        let own = &self.nodes[node];
+        for &j in self.at.lists.particles(row).as_slice() {
+            let j = j as usize;
+            let number = self.number[j];
+            if number == 0 || j == row {
+                continue;
+            }
+            let other = &self.nodes[number as usize - 1];
+            if other.distance <= 0.0 {
+                continue;
+            }
+            let distance = 0.5 * (own.distance + other.distance);
+            let x = self.at.periods.nearest(self.position[row] - self.position[j]).truncate();
+            let r = x.length();
+            // They cannot touch within the step; friction and pushes of others may change what they do by as much again.
+            let reach = 2.0 * (own.velocity - other.velocity).length() * self.at.dt;
+            if r - distance > reach.max(0.05 * distance) {
+                continue;
+            }
+            if self.body[row] == self.body[j] {
+                let rest = self.reference[row] - self.reference[j];
+                if rest.w == 0.0 && rest.length_squared() < (BONDED * distance).powi(2) {
+                    continue;
+                }
+            }
+            let normal = if r > 0.0 { x / r } else { Vec3::Y };
+            found.push(Touch { other: number - 1, normal, gap: r - distance });
+        }
+    }
+
+    fn rests(&self, node: usize, row: usize, found: &mut Vec<Rest>) {
+        let own = &self.nodes[node];
+        let place = self.position[row];
+        let radius = 0.5 * own.distance;
+        let reach = (2.0 * own.velocity.length() * self.at.dt).max(0.05 * own.distance);
+        for axis in 0..3 {
+            for (end, sign) in [(0, 1.0), (1, -1.0)] {
+                if self.at.domain.sides[axis][end] != Side::Wall {
+                    continue;
+                }
+                let wall = if end == 0 { self.at.domain.min[axis] } else { self.at.domain.max[axis] } as f32;
+                let gap = sign * (place[axis] - wall) - radius;
+                if gap < reach {
+                    let mut normal = Vec3::ZERO;
+                    normal[axis] = sign;
+                    let velocity = Vec3::from(self.at.domain.wall_velocity[axis][end].map(|v| v as f32));
+                    let surface = Surface { velocity, solid: None };
+                    found.push(Rest { normal, gap, surface, impulse: Vec3::ZERO });
+                }
+            }
+        }
+        let place = place.truncate().as_dvec3();
+        for (k, solid) in self.at.solids.iter().enumerate() {
+            let speed = own.velocity.as_dvec3() - solid.velocity_at(place);
+            let reach = (2.0 * speed.length() as f32 * self.at.dt).max(0.05 * own.distance);
+            let reach = f64::from(reach + radius);
+            if !solid.may_be_within(place, reach) {
+                continue;
+            }
+            let distance = solid.distance(place);
+            if distance < reach {
+                let surface = Surface { velocity: solid.velocity_at(place).as_vec3(), solid: Some(k as u32) };
+                let gap = distance as f32 - radius;
+                found.push(Rest { normal: solid.normal(place).as_vec3(), gap, surface, impulse: Vec3::ZERO });
+            }
+        }
+    }
+}
+
+/// Points of a triangle besides its corners: its middle, and those of its edges.
+const POINTS: [[f32; 3]; 4] =
+    [[1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0], [0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [0.5, 0.0, 0.5]];
+
+/// The deepest contact of a triangle between its corners, if it has one that is deeper than those of its corners.
+fn face(
+    corners: [u32; 3],
+    at: &Surroundings,
+    nodes: &[Node],
+    structure: &Structure,
+    position: &[Vec4],
+) -> Option<Face> {
+    let rows = corners.map(|node| structure.nodes.rows()[node as usize]);
+    if rows.contains(&GONE) {
+        return None;
+    }
+    let places = rows.map(|row| position[row as usize].truncate().as_dvec3());
+    let own = corners.map(|node| nodes[node as usize]);
+    let radius = 0.5 * own.iter().map(|node| node.distance).fold(f32::INFINITY, f32::min);
+    if radius <= 0.0 {
+        return None;
+    }
+    let middle = (places[0] + places[1] + places[2]) / 3.0;
+    let size = places.iter().map(|p| p.distance(middle)).fold(0.0, f64::max);
+    let mut deepest: Option<Face> = None;
+    for (k, solid) in at.solids.iter().enumerate() {
+        let motion = solid.velocity_at(middle).as_vec3();
+        let speed = own.iter().map(|node| (node.velocity - motion).length()).fold(0.0, f32::max);
+        let margin = (2.0 * speed * at.dt).max(0.1 * radius);
+        let reach = f64::from(radius + margin);
+        if !solid.may_be_within(middle, reach + size) || solid.distance(middle) > reach + size {
+            continue;
+        }
+        for weights in POINTS {
+            let point: DVec3 = places.iter().zip(weights).map(|(p, w)| *p * f64::from(w)).sum();
+            let gap = solid.distance(point) as f32 - radius;
+            if gap < margin && deepest.as_ref().is_none_or(|face| gap < face.gap) {
+                let surface = Surface { velocity: solid.velocity_at(point).as_vec3(), solid: Some(k as u32) };
+                deepest = Some(Face {
+                    corners,
+                    weights,
+                    normal: solid.normal(point).as_vec3(),
+                    gap,
+                    surface,
+                    impulse: Vec3::ZERO,
+                    total: Vec3::ZERO,
+                });
+            }
+        }
+    }
+    deepest
+}
