@@ -44,7 +44,8 @@ impl Plan {
     pub fn of(scene: &Scene) -> Plan {
         let (mut particles, mut emitted) = (0.0, 0.0);
         for body in &scene.bodies {
-            let count = particle_count(&body.source, body.spacing, scene.dimensions, scene.time.until);
+            let count = particle_count(&body.source, body.spacing, scene.dimensions, scene.time.until)
+                * body.layers as f64;
             match body.source {
                 Source::Shape(_) => particles += count,
                 _ => emitted += at_most(count, body.maximum),

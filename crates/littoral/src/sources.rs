@@ -157,6 +157,20 @@ fn sheet(shape: &Shape, corner: DVec3, along: DVec3, across: DVec3, spacing: f64
     all.map(|(row, column)| Newborn { position: place(row, column), volume: spacing.powi(3) }).collect()
 }
 
+/// A sheet's particles as so many layers, one after the other, `thickness` apart from the first to the last.
+pub fn layered(sheet: &[Newborn], shape: &Shape, layers: usize, thickness: f64) -> Vec<Newborn> {
+    let Shape::Sheet { along, across, .. } = shape else { unreachable!("only sheets have layers") };
+    let normal = DVec3::from(*along).cross(DVec3::from(*across)).normalize();
+    let height = |layer: usize| (layer as f64 / (layers - 1) as f64 - 0.5) * thickness;
+    let layer = |layer: usize| {
+        let volume = |one: &Newborn| one.volume / layers as f64;
+        sheet
+            .iter()
+            .map(move |one| Newborn { position: one.position + normal * height(layer), volume: volume(one) })
+    };
+    (0..layers).flat_map(layer).collect()
+}
+
 /// Whether a point is inside a shape.
 pub fn contains(shape: &Shape, p: Vec4, dimensions: Dimensions) -> bool {
     let p = p.truncate().as_dvec3();

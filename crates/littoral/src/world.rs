@@ -187,6 +187,9 @@ impl World {
             match &body.source {
                 Source::Shape(shape) => {
                     let mut born = sources::fill(shape, &d);
+                    if body.layers > 1 {
+                        born = sources::layered(&born, shape, body.layers, body.thickness);
+                    }
                     // Where there is a solid, there is no fluid.
                     let clear = 0.45 * body.spacing;
                     born.retain(|one| world.solids.iter().all(|solid| solid.distance(one.position) >= clear));
@@ -217,7 +220,8 @@ impl World {
         });
         if let Some(grid) = shape.rows_and_columns(body.spacing) {
             let d = self.discretisation.of_body(body.spacing);
-            let sheet = Sheet::grid(index, self.structure.nodes.of_body(index), grid, body.thickness);
+            let sheet =
+                Sheet::grid(index, self.structure.nodes.of_body(index), grid, body.layers, body.thickness);
             let density = body.rest_density.at(0.0);
             sheet.weigh(start, density, &d, &Calibration::new(&d), &mut self.particles);
             self.structure.sheets.push(sheet);

@@ -359,7 +359,9 @@ impl<'a> Subjects<'a> {
         };
         let group = gather(frame, &[body]);
         match grid {
-            Some((rows, columns)) if rows * columns == group.positions.len() => Ok((group, rows, columns)),
+            Some((rows, columns)) if rows * columns * about.layers == group.positions.len() => {
+                Ok((group, rows, columns))
+            }
             _ => Err(Failure::Run(format!(
                 "`{}` is drawn through the rows of its sheet, but frame {} has lost some of its particles; draw a \
                  `surface` or `particles` instead",
@@ -373,7 +375,14 @@ impl<'a> Subjects<'a> {
     }
 
     fn sheet(&self, frame: &Frame, look: &Look, body: usize) -> Result<Thing, Failure> {
-        let (group, rows, columns) = self.rows(frame, body)?;
+        let (mut group, rows, columns) = self.rows(frame, body)?;
+        // Of several layers, the middle one.
+        let in_layer = rows * columns;
+        let middle = self.scene.bodies[body].layers / 2 * in_layer;
+        group.positions = group.positions[middle..middle + in_layer].to_vec();
+        if !group.wetness.is_empty() {
+            group.wetness = group.wetness[middle..middle + in_layer].to_vec();
+        }
         let options = Sheet { thickness: self.thickness(look), ..Sheet::default() };
         let mesh = sheet::sheet(&group.positions, rows, columns, None, &group.wetness_column(), &options)
             .map_err(|error| Failure::Run(error.to_string()))?;
@@ -388,19 +397,25 @@ impl<'a> Subjects<'a> {
         // A stitch is a spacing wide; yarn of this radius fills it like wool.
         let radius = 0.5 * look.thickness.unwrap_or(0.38 * self.scene.sph.spacing) as f32;
         let depth = 2.2 * radius;
+        let (in_layer, layers) = (rows * columns, self.scene.bodies[body].layers);
+        // Knitwear has a front and a back; what is one sheet is given both.
+        let lines = |points: &[Vec3]| match layers {
+            1 => stitches.lines(points, depth),
+            _ => stitches.lines_between(&points[(layers - 1) * in_layer..], &points[..in_layer]),
+        };
         if !self.spun.contains_key(&body) {
             // Spun at rest, so that twist and hairs stay where they are on the yarn. Of two dozen fibres in a ply, as
             // many as pixels can tell apart.
             let (rest, ..) = self.rows(&self.read(0)?, body)?;
-            let at_rest = stitches.lines(&rest.positions, depth).map_err(|error| told(&error))?;
+            let at_rest = lines(&rest.positions).map_err(|error| told(&error))?;
             let detail = (0.25 * radius / self.pixel).clamp(0.2, 1.0);
             let yarn = Yarn { colour: linear(look.colour), detail, ..Yarn::wool(radius) };
             self.spun.insert(body, Spun::new(&at_rest, &yarn).map_err(|error| told(&error))?);
         }
-        let now = stitches.lines(&group.positions, depth).map_err(|error| told(&error))?;
+        let now = lines(&group.positions).map_err(|error| told(&error))?;
         let wetness = match group.wetness.as_slice() {
             [] => Vec::new(),
-            values => stitches.values(values).map_err(|error| told(&error))?,
+            values => stitches.values(&values[..in_layer]).map_err(|error| told(&error))?,
         };
         let fibres = self.spun[&body].fibres(&now, &wetness);
         let strands: Vec<usize> = fibres.starts.windows(2).map(|pair| (pair[1] - pair[0]) as usize).collect();

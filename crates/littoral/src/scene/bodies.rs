@@ -71,6 +71,11 @@ pub fn body(reader: &Reader<'_>, index: usize, end_of_run: Option<f64>, spacing:
     }
     let spacing = reader.number("spacing").unwrap_or(spacing);
     let thickness = reader.number("thickness").unwrap_or(spacing);
+    let layers = reader.whole("layers").map_or(1, |layers| layers as usize);
+    if let (Some(entry), false) = (reader.entry("layers"), is_sheet) {
+        let message = "only a sheet has layers";
+        reader.context.log.push(Problem::error("key-clash", &entry.key_at, message).label("leave this out"));
+    }
     let maximum = reader.whole("maximum").map(|count| count as usize);
     if let (Some(entry), true) = (reader.entry("maximum"), reader.entry("shape").is_some()) {
         let message = "`maximum` is for emitters: a shape has all its particles at the start";
@@ -88,6 +93,7 @@ pub fn body(reader: &Reader<'_>, index: usize, end_of_run: Option<f64>, spacing:
             maximum,
             spacing,
             thickness,
+            layers,
             ..body
         }),
         name,
@@ -112,6 +118,7 @@ fn complete(
         maximum: None,
         spacing: 0.0,
         thickness: 0.0,
+        layers: 1,
         behaviours,
         look: look?,
     })

@@ -433,6 +433,12 @@ pub static BODY: Section = Section {
             "of a sheet that holds its shape: its mass is density × area × thickness",
         ),
         key(
+            "layers",
+            Want::Whole { min: 1, max: 9 },
+            Fallback::Number(1.0),
+            "of particles in a sheet that holds its shape, `thickness` apart from the first to the last: knitwear has 3",
+        ),
+        key(
             "jitter",
             Want::Number(range(Unit::One, 0.0, 0.5)),
             Fallback::Number(0.0),

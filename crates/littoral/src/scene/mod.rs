@@ -480,6 +480,8 @@ pub struct Body {
     pub jitter: f64,
     /// Of a sheet that holds its shape, m.
     pub thickness: f64,
+    /// Sheets of particles on top of each other that it is made of.
+    pub layers: usize,
     /// An emitter pauses while the body has so many particles.
     pub maximum: Option<usize>,
     pub behaviours: Vec<BehaviourUse>,

@@ -20,14 +20,23 @@ pub struct Sheet {
     pub triangles: Vec<[u32; 3]>,
     /// How many rows, and how many nodes in each, where it is a grid: row after row, each from its start to its end.
     pub grid: Option<(usize, usize)>,
+    /// Grids on top of each other, one after the other among the nodes; the triangles are those of the middle one.
+    pub layers: usize,
     /// m.
     pub thickness: f64,
 }
 
 impl Sheet {
     /// A grid of rows and columns. Diagonals change their direction from cell to cell, so that none is preferred.
-    pub fn grid(body: u32, nodes: Range<u32>, (rows, columns): (usize, usize), thickness: f64) -> Sheet {
-        let node = |row: usize, column: usize| nodes.start + (row * columns + column) as u32;
+    pub fn grid(
+        body: u32,
+        nodes: Range<u32>,
+        (rows, columns): (usize, usize),
+        layers: usize,
+        thickness: f64,
+    ) -> Sheet {
+        let first = nodes.start + (layers / 2 * rows * columns) as u32;
+        let node = |row: usize, column: usize| first + (row * columns + column) as u32;
         let mut triangles = Vec::new();
         for row in 0..rows.saturating_sub(1) {
             for column in 0..columns.saturating_sub(1) {
@@ -38,7 +47,7 @@ impl Sheet {
                 triangles.extend(halves);
             }
         }
-        Sheet { body, nodes, triangles, grid: Some((rows, columns)), thickness }
+        Sheet { body, nodes, triangles, grid: Some((rows, columns)), layers, thickness }
     }
 
     /// Gives its particles, which stand at `start` and after, their masses: a third of each triangle's to each of its
@@ -56,15 +65,19 @@ impl Sheet {
             .iter()
             .map(|place| place.truncate().as_dvec3())
             .collect();
-        let mut area = vec![0.0; count];
+        // Each layer has its part of the mass, shared like the middle one's.
+        let in_layer = count / self.layers;
+        let mut area = vec![0.0; in_layer];
         for corners in &self.triangles {
             let at = corners.map(|node| (node - self.nodes.start) as usize);
             let [a, b, c] = at.map(|k| places[k]);
-            let third = (b - a).cross(c - a).length() / 6.0;
-            at.into_iter().for_each(|k| area[k] += third);
+            let third = (b - a).cross(c - a).length() / 6.0 / self.layers as f64;
+            at.into_iter().for_each(|k| area[k % in_layer] += third);
         }
         let mass = &mut particles.get_mut(&MASS)[start..start + count];
-        mass.iter_mut().zip(&area).for_each(|(mass, area)| *mass = (density * self.thickness * area) as f32);
+        mass.iter_mut()
+            .zip(area.iter().cycle())
+            .for_each(|(mass, area)| *mass = (density * self.thickness * area) as f32);
         let volumes = calibration.volumes(&places, d);
         let volume = &mut particles.get_mut(&VOLUME)[start..start + count];
         volume.par_iter_mut().zip(volumes).for_each(|(volume, sample)| *volume = sample as f32);
