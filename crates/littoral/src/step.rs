@@ -44,10 +44,14 @@ pub enum StepError {
 }
 
 impl World {
-    /// Advances the world by `dt` seconds.
+    /// Advances the world by `dt` seconds; by less where an integrator that looks at its error asks for it.
     pub fn step(&mut self, dt: f64) -> Result<(), StepError> {
         self.timed(Stage::Exchange, |world| world.refine(dt as f32));
         self.timed(Stage::Solids, |world| world.aim_solids(dt));
+        if let Some(method) = integrate::Method::of(self.clock.settings.integrator) {
+            let taken = self.advance_by_stages(method, dt);
+            return self.finish_step(taken);
+        }
         self.timed(Stage::Motion, |world| integrate::before_forces(world, dt));
         self.evaluate_forces(dt as f32);
         if self.has_solve() {
@@ -63,6 +67,11 @@ impl World {
         } else {
             self.timed(Stage::Motion, |world| integrate::after_forces(world, dt));
         }
+        self.finish_step(dt)
+    }
+
+    /// What comes after particles have moved.
+    fn finish_step(&mut self, dt: f64) -> Result<(), StepError> {
         self.clock.steps += 1;
         self.clock.bound[self.clock.binding as usize] += 1;
         self.check_finite(dt)?;
@@ -118,7 +127,7 @@ impl World {
         self.neighbourhood.since_reorder = u32::MAX;
     }
 
-    fn timed<R>(&mut self, stage: Stage, run: impl FnOnce(&mut World) -> R) -> R {
+    pub(crate) fn timed<R>(&mut self, stage: Stage, run: impl FnOnce(&mut World) -> R) -> R {
         let start = Instant::now();
         let result = run(self);
         self.timers.add(stage, start);
