@@ -14,6 +14,22 @@ pub static VELOCITY: Vectors =
 /// Sum of all forces over mass, at the last evaluation, m/s².
 pub static ACCELERATION: Vectors =
     Vectors(ColumnSpec { name: "acceleration", unit: "m/s²", in_frames: false, part: Part::Intensive });
+/// Mean velocity of the last step, m/s, and in the fourth place the step's length, s: 0 for who starts anew from `VELOCITY`.
+/// Kept by `time.integrator = "verlet"`.
+pub static MEAN_VELOCITY: Vectors =
+    Vectors(ColumnSpec { name: "mean-velocity", unit: "m/s", in_frames: false, part: Part::Own });
+/// Where a step of several stages began: scratch within it.
+pub static START_POSITION: Vectors =
+    Vectors(ColumnSpec { name: "start-position", unit: "m", in_frames: false, part: Part::Own });
+pub static START_VELOCITY: Vectors =
+    Vectors(ColumnSpec { name: "start-velocity", unit: "m/s", in_frames: false, part: Part::Own });
+/// Accelerations of all its stages but the last, m/s²: scratch.
+pub static STAGES: [Vectors; 5] =
+    [stage("stage-1"), stage("stage-2"), stage("stage-3"), stage("stage-4"), stage("stage-5")];
+
+const fn stage(name: &'static str) -> Vectors {
+    Vectors(ColumnSpec { name, unit: "m/s²", in_frames: false, part: Part::Own })
+}
 /// kg (kg per metre of depth in 2-D).
 pub static MASS: Scalars =
     Scalars(ColumnSpec { name: "mass", unit: "kg", in_frames: true, part: Part::Extensive });

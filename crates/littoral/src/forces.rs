@@ -57,6 +57,11 @@ fn tolerance(t: f64) -> f64 {
     1e-9 * t.abs().max(1e-3)
 }
 
+/// So little before `t` that nothing has begun or ended since but what does so at `t` itself, s.
+pub fn just_before(t: f64) -> f64 {
+    t - 2.0 * tolerance(t)
+}
+
 impl Forces {
     pub fn new(list: &[Force], periods: Periods, dimensions: Dimensions) -> Forces {
         let mut events: Vec<f64> = list.iter().flat_map(events).collect();

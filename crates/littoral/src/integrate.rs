@@ -1,28 +1,43 @@
 //! Time integration.
 //!
-//! A step evaluates forces once; an integrator says what happens before and after that. Symplectic Euler kicks
-//! and drifts after the forces. Velocity Verlet [Bayraktar2010, Eq. 5.25] kicks by half with the last
-//! acceleration and drifts before them, and kicks by the other half after.
+//! Most integrators evaluate forces once a step, and say what happens before and after that. Symplectic Euler kicks
+//! and drifts after the forces; explicit Euler drifts and kicks. Velocity Verlet [Bayraktar2010, Eq. 5.25] kicks by half
+//! with the last acceleration and drifts before them, and kicks by the other half after. Verlet's own form
+//! [Bayraktar2010, Eq. 5.23] knows positions and no velocities. Methods of several stages are in `runge_kutta`.
+//!
+//! `docs/integrators.md` compares them. Kept honest by `littoral validate integrator-orders`.
+
+mod runge_kutta;
 
 use glam::Vec4;
 use rayon::prelude::*;
 
-use crate::columns::{ACCELERATION, CLEARANCE, POSITION, VELOCITY};
+pub use runge_kutta::Method;
+
+use crate::columns::{ACCELERATION, CLEARANCE, MEAN_VELOCITY, POSITION, VELOCITY};
+use crate::particles::Particles;
 use crate::scene::{Dimensions, Domain, IntegratorName, Side};
 use crate::solids::Guard;
 use crate::world::World;
 
+/// Adds the columns that an integrator keeps for each particle.
+pub fn require_columns(integrator: IntegratorName, particles: &mut Particles) {
+    if integrator == IntegratorName::Verlet {
+        particles.require(&MEAN_VELOCITY);
+    }
+    if let Some(method) = Method::of(integrator) {
+        method.require_columns(particles);
+    }
+}
+
 pub fn before_forces(world: &mut World, dt: f64) {
-    match world.clock.settings.integrator {
-        IntegratorName::SymplecticEuler => {}
-        IntegratorName::VelocityVerlet => {
-            if world.clock.steps == 0 {
-                world.evaluate_forces(dt as f32);
-            }
-            move_particles(world, 0.5 * dt as f32, dt);
-            // Forces are taken where, and so also when, the particles have arrived.
-            world.clock.time += dt;
+    if world.clock.settings.integrator == IntegratorName::VelocityVerlet {
+        if world.clock.steps == 0 {
+            world.evaluate_forces(dt as f32);
         }
+        move_particles(world, 0.5 * dt as f32, dt);
+        // Forces are taken where, and so also when, the particles have arrived.
+        world.clock.time += dt;
     }
 }
 
@@ -32,8 +47,51 @@ pub fn after_forces(world: &mut World, dt: f64) {
             move_particles(world, dt as f32, dt);
             world.clock.time += dt;
         }
+        IntegratorName::ExplicitEuler => {
+            move_particles(world, 0.0, dt);
+            move_particles(world, dt as f32, 0.0);
+            world.clock.time += dt;
+        }
         IntegratorName::VelocityVerlet => move_particles(world, 0.5 * dt as f32, 0.0),
+        IntegratorName::Verlet => {
+            verlet(world, dt);
+            world.clock.time += dt;
+        }
+        IntegratorName::Rk4 | IntegratorName::Rk45 => unreachable!("they have a step of their own"),
     }
+}
+
+/// Verlet's x_{n+1} = 2 x_n − x_{n−1} + a h², for steps of any length.
+///
+/// d_n = x_n − x_{n−1} over the step h_n is the velocity in the middle of that step. From there to the middle of the next
+/// step, of length h, are (h_n + h)/2: d_{n+1}/h = d_n/h_n + a_n (h_n + h)/2. With equal steps that is Verlet's formula. The
+/// middle of that time is not t_n if the steps differ, which is an error of a' (h² − h_n²)/8 in the velocity; from step
+/// to step such terms cancel but for the first and the last, and the order stays 2.
+///
+/// d_n/h_n is kept, and not x_{n−1}: the difference of two positions has lost what gravity adds in a short step, and in a
+/// periodic box it jumps. Somebody who has not moved yet, or was held by a wall or a solid, starts from the velocity,
+/// with h_n = 0. Laws and frames see the velocity at the end of the step, d/h + a h/2.
+fn verlet(world: &mut World, dt: f64) {
+    let h = dt as f32;
+    let columns = (&VELOCITY, &MEAN_VELOCITY);
+    world.particles.update2(columns, |velocity, mean, particles| {
+        let rows = (velocity, mean, particles.get(&ACCELERATION)).into_par_iter().with_min_len(8192);
+        rows.for_each(|(v, mean, a)| {
+            let before = if mean.w > 0.0 { mean.with_w(0.0) } else { *v };
+            *v = before + *a * (0.5 * (mean.w + h));
+            *mean = v.with_w(h);
+        });
+    });
+    move_particles(world, 0.0, dt);
+    world.particles.update2(columns, |velocity, mean, particles| {
+        let rows = (velocity, mean, particles.get(&ACCELERATION)).into_par_iter().with_min_len(8192);
+        rows.for_each(|(v, mean, a)| {
+            if mean.with_w(0.0) != *v {
+                mean.w = 0.0;
+            }
+            *v += *a * (0.5 * h);
+        });
+    });
 }
 
 /// Velocities take the forces: the first half of symplectic Euler, before a solve.
@@ -157,6 +215,40 @@ struct Container {
 }
 
 impl Container {
+    /// Into the box, along periodic axes.
+    #[inline(always)]
+    fn wrap(&self, x: &mut Vec4) {
+        if !self.periodic {
+            return;
+        }
+        for axis in 0..3 {
+            let length = self.period[axis];
+            if length > 0.0 {
+                if x[axis] < self.low[axis] {
+                    x[axis] += length;
+                }
+                // Also after the line above: rounding may land a particle on the upper edge itself.
+                if x[axis] >= self.high[axis] {
+                    x[axis] -= length;
+                }
+            }
+        }
+    }
+
+    /// The shortest of a displacement's images.
+    #[inline(always)]
+    fn shortest(&self, mut way: Vec4) -> Vec4 {
+        if self.periodic {
+            for axis in 0..3 {
+                let length = self.period[axis];
+                if length > 0.0 {
+                    way[axis] -= length * (way[axis] / length).round();
+                }
+            }
+        }
+        way
+    }
+
     fn new(domain: &Domain, spacing: f32) -> Container {
         let mut container = Container {
             low: Vec4::NEG_INFINITY,
@@ -187,20 +279,7 @@ impl Container {
     /// drop lies on the surface itself, pressed by nothing: that does not count.)
     #[inline(always)]
     fn hold(&self, x: &mut Vec4, v: &mut Vec4) -> bool {
-        if self.periodic {
-            for axis in 0..3 {
-                let length = self.period[axis];
-                if length > 0.0 {
-                    if x[axis] < self.low[axis] {
-                        x[axis] += length;
-                    }
-                    // Also after the line above: rounding may land a particle on the upper edge itself.
-                    if x[axis] >= self.high[axis] {
-                        x[axis] -= length;
-                    }
-                }
-            }
-        }
+        self.wrap(x);
         let inside = x.clamp(self.low, self.high);
         if inside == *x {
             return false;

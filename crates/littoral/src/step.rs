@@ -60,7 +60,7 @@ macro_rules! around {
 }
 
 impl World {
-    /// Advances the world by `dt` seconds.
+    /// Advances the world by `dt` seconds; by less where an integrator that looks at its error asks for it.
     pub fn step(&mut self, dt: f64) -> Result<(), StepError> {
         self.timed(Stage::Exchange, |world| world.refine(dt as f32));
         self.timed(Stage::Solids, |world| {
@@ -68,6 +68,10 @@ impl World {
             world.set_pins();
             world.aim_pins(dt);
         });
+        if let Some(method) = integrate::Method::of(self.clock.settings.integrator) {
+            let taken = self.advance_by_stages(method, dt);
+            return self.finish_step(taken);
+        }
         self.timed(Stage::Motion, |world| integrate::before_forces(world, dt));
         self.evaluate_forces(dt as f32);
         if self.has_solve() {
@@ -93,6 +97,11 @@ impl World {
             world.relax(dt as f32);
             world.hold_fluid();
         });
+        self.finish_step(dt)
+    }
+
+    /// What comes after particles have moved.
+    fn finish_step(&mut self, dt: f64) -> Result<(), StepError> {
         self.clock.steps += 1;
         self.clock.bound[self.clock.binding as usize] += 1;
         self.check_finite(dt)?;
@@ -149,7 +158,7 @@ impl World {
         self.neighbourhood.since_reorder = u32::MAX;
     }
 
-    fn timed<R>(&mut self, stage: Stage, run: impl FnOnce(&mut World) -> R) -> R {
+    pub(crate) fn timed<R>(&mut self, stage: Stage, run: impl FnOnce(&mut World) -> R) -> R {
         let start = Instant::now();
         let result = run(self);
         self.timers.add(stage, start);

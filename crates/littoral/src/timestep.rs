@@ -23,10 +23,12 @@ pub enum Limit {
     Drag,
     /// A force field's changes are resolved.
     Forcing,
+    /// The error of a step stays below the scene's tolerance.
+    Tolerance,
 }
 
 impl Limit {
-    pub const ALL: [Limit; 10] = [
+    pub const ALL: [Limit; 11] = [
         Limit::Fixed,
         Limit::Maximum,
         Limit::Velocity,
@@ -37,6 +39,7 @@ impl Limit {
         Limit::Capillary,
         Limit::Drag,
         Limit::Forcing,
+        Limit::Tolerance,
     ];
 
     pub fn name(self) -> &'static str {
@@ -51,6 +54,7 @@ impl Limit {
             Limit::Capillary => "capillary",
             Limit::Drag => "drag",
             Limit::Forcing => "forcing",
+            Limit::Tolerance => "tolerance",
         }
     }
 }

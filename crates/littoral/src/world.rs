@@ -7,6 +7,7 @@ use crate::behaviours::{LimitState, wall_contact};
 use crate::columns::*;
 use crate::discretisation::Discretisation;
 use crate::forces::Forces;
+use crate::integrate;
 use crate::interfaces::Interfaces;
 use crate::neighbourhood::{Neighbourhood, Periods};
 use crate::particles::Particles;
@@ -22,6 +23,9 @@ use crate::timeline::Curve;
 use crate::timers::Timers;
 use crate::timestep::{Limit, Limits};
 use crate::walls::{self, Walls};
+
+/// Error that a step of `rk45` may make where the scene says nothing, in spacings.
+const DEFAULT_TOLERANCE: f64 = 1e-4;
 
 /// The particle world.
 pub struct World {
@@ -91,6 +95,8 @@ pub struct Clock {
     pub step: f64,
     pub binding: Limit,
     pub settings: Time,
+    /// The step that the error of the last one asks for, s, where errors are looked at.
+    pub proposed: Option<f64>,
     /// Fastest particle after the last step, m/s.
     pub speed: f32,
     pub acceleration: f32,
@@ -178,6 +184,7 @@ impl World {
             world.particles.require(&PIN);
             world.particles.require(&PIN_PLACE);
         }
+        integrate::require_columns(scene.time.integrator, &mut world.particles);
         if world.refinement.is_some() {
             world.particles.require(&LEVEL);
             world.particles.require(&SURFACE_DISTANCE);
@@ -284,6 +291,13 @@ impl World {
         for resolved in &self.behaviours {
             resolved.behaviour.limit(resolved, &state, &mut limits);
         }
+        if let Some(step) = self.clock.proposed {
+            // The error of a step knows what is too stiff for it; but not whom it would pass unseen.
+            limits = Limits { step: step as f32, binding: Limit::Tolerance };
+            if self.has_pair_laws() || !self.walls.is_empty() {
+                limits.offer_motion(length, self.clock.speed, 0.0);
+            }
+        }
         self.forces.limit(self.clock.time, &self.particles, length, &mut limits);
         let step = f64::from(limits.step) * settings.caution;
         (self.clock.step, self.clock.binding) = if step > settings.maximum_step {
@@ -333,6 +347,18 @@ impl World {
         self.behaviours.iter().any(|resolved| resolved.behaviour.has_pressure())
     }
 
+    /// Whether particles feel each other.
+    fn has_pair_laws(&self) -> bool {
+        let d = &self.discretisation;
+        self.has_pressure() || self.behaviours.iter().any(|now| now.behaviour.pair_law(now, d).is_some())
+    }
+
+    /// Largest error of a step that chooses its length by it, m.
+    pub(crate) fn tolerance(&self) -> f64 {
+        let spacing = f64::from(self.discretisation.spacing);
+        self.clock.settings.tolerance.unwrap_or(DEFAULT_TOLERANCE * spacing)
+    }
+
     /// Behaviours that work between kick and drift.
     pub fn has_solve(&self) -> bool {
         self.behaviours.iter().any(Resolved::has_solve)
@@ -375,6 +401,7 @@ impl Clock {
             step: 0.0,
             binding: Limit::Maximum,
             settings: *settings,
+            proposed: None,
             speed: 0.0,
             acceleration: 0.0,
             bound: [0; Limit::ALL.len()],

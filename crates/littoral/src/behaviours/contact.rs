@@ -64,6 +64,8 @@ pub static SCHEMA: Schema = Schema {
 
 /// Place of the default among the methods.
 const IMPULSES: usize = 0;
+/// That of the other one.
+pub const DISCRETE_ELEMENTS: usize = 1;
 
 pub struct Contact;
 
@@ -89,7 +91,7 @@ impl World {
     /// How bodies touch, if there are sheets and fluids that could pass them.
     fn barrier(&self) -> Option<usize> {
         let has_fluid = self.bodies.iter().any(|body| !body.holds_shape);
-        let is_needed = has_fluid && !self.structure.sheets.is_empty();
+        let is_needed = has_fluid && !self.structure.sheets.is_empty() && self.has_solve();
         let is_contact = |now: &Resolved| std::ptr::eq(now.behaviour.schema(), &SCHEMA);
         is_needed.then(|| self.behaviours.iter().position(is_contact)).flatten()
     }

@@ -9,7 +9,7 @@ use super::read_shape::{self, Need};
 use super::suggest::did_you_mean;
 use super::tree::{Entry, Table, Value as Written};
 use super::values;
-use super::{Body, Interface, Look, Near, Refine, Scene, Shape, Sink, Source, looks};
+use super::{Body, IntegratorName, Interface, Look, Near, Refine, Scene, Shape, Sink, Source, looks};
 use crate::behaviour::{BehaviourUse, Default, Kind, Property, Schema, Unit, Value};
 use crate::behaviours;
 use crate::materials::Material;
@@ -32,6 +32,8 @@ pub struct Draft {
     pub spacing_at: Place,
     /// Its viscosity is the material's: how it is computed is left to us.
     pub free_viscosity: bool,
+    /// How it touches others is left to us.
+    pub free_contact: bool,
     pub body: Option<Body>,
 }
 
@@ -88,6 +90,7 @@ pub fn body(reader: &Reader<'_>, index: usize, end_of_run: Option<f64>, spacing:
         maximum,
         spacing,
         spacing_at: reader.place("spacing"),
+        free_contact: !has_written(reader, &["contact"]),
         free_viscosity: material.is_some() && !has_written(reader, &VISCOSITIES),
         body: complete(name.clone(), source, density, velocity, jitter, behaviours, look).map(|body| Body {
             maximum,
@@ -325,6 +328,20 @@ pub fn choose_viscosities(scene: &mut Scene, free: &[bool]) {
             used.schema = &behaviours::implicit_viscosity::SCHEMA;
         }
         in_order(&mut body.behaviours);
+    }
+}
+
+/// Gives bodies that leave it to us discrete elements, where the integrator has no place for impulses.
+pub fn choose_contacts(scene: &mut Scene, free: &[bool]) {
+    if scene.time.integrator == IntegratorName::SymplecticEuler {
+        return;
+    }
+    let bodies = scene.bodies.iter_mut().zip(free).filter(|(_, free)| **free);
+    for used in bodies.flat_map(|(body, _)| &mut body.behaviours) {
+        if std::ptr::eq(used.schema, &behaviours::contact::SCHEMA) {
+            let method = used.schema.index_of("method").expect("a property of contact");
+            used.values[method] = Value::Choice(behaviours::contact::DISCRETE_ELEMENTS);
+        }
     }
 }
 

@@ -3,14 +3,16 @@
 use super::bodies::Draft;
 use super::estimate::{at_most, particle_count, step_limit, wall_sample_count};
 use super::problem::{Place, Problem};
+use super::read::Reader;
 use super::sections::side_name;
 use super::values::{Log, show, show_rounded};
 use super::{
-    Dimensions, Domain, IntegratorName, Opening, Scene, Shape, Side, Solver, Source, Sph, Time, WallModel,
+    Dimensions, Domain, IntegratorName, Mobility, Opening, Scene, Shape, Side, Solid, Solver, Source, Sph,
+    Time, WallModel,
 };
 use crate::behaviour::BehaviourUse;
 use crate::behaviour::Value;
-use crate::behaviours::REGISTRY;
+use crate::behaviours::{Behaviour, REGISTRY};
 use crate::timeline::Curve;
 
 /// More particles than this are a slip of the keyboard: 2·10⁸ take more than 20 GB.
@@ -104,22 +106,78 @@ pub fn time_step(scene: &Scene, step_at: &Place, minimum_at: &Place, log: &Log) 
     }
 }
 
-/// Velocity Verlet moves particles before their forces are known: there is no place for a solve.
-pub fn integrator(scene: &Scene, at: &Place, log: &Log) {
-    if scene.time.integrator != IntegratorName::VelocityVerlet {
-        return;
-    }
-    let mut used = scene.bodies.iter().flat_map(|body| &body.behaviours);
-    let solves = |used: &&BehaviourUse| {
-        REGISTRY
-            .iter()
-            .any(|behaviour| std::ptr::eq(behaviour.schema(), used.schema) && behaviour.has_solve(used))
+/// What an integrator cannot do.
+pub fn integrator(scene: &Scene, reader: &Reader<'_>, log: &Log) {
+    let (integrator, at) = (scene.time.integrator, reader.place("integrator"));
+    let name = integrator.name();
+    let clash = |at: &Place, message: String, label: &str, help: &str| {
+        log.push(Problem::error("key-clash", at, message).label(label).help(help));
     };
-    if let Some(name) = used.find(solves).map(|used| used.schema.name) {
-        let message = format!("`{name}` does not go with `velocity-verlet`");
-        log.push(Problem::error("key-clash", at, message).label("moves particles before the solve").help(
-            "use `integrator = \"symplectic-euler\"`, the default, or an explicit law such as `viscosity`",
-        ));
+    if integrator != IntegratorName::Rk45 && reader.entry("tolerance").is_some() {
+        let message = format!("`{name}` looks at no error, and so has no `tolerance`");
+        clash(
+            &reader.place("tolerance"),
+            message,
+            "does nothing",
+            "use `integrator = \"rk45\"`, or leave it out",
+        );
+    }
+    if integrator == IntegratorName::Rk45 && reader.entry("step").is_some() {
+        let message = "`rk45` finds its step by itself".to_owned();
+        let help = "leave `step` out and give a `tolerance`, or use `integrator = \"rk4\"`";
+        clash(&reader.place("step"), message, "a fixed step", help);
+    }
+    let used = || scene.bodies.iter().flat_map(|body| &body.behaviours);
+    let has = |used: &BehaviourUse, test: fn(&dyn Behaviour, &BehaviourUse) -> bool| {
+        let is_meant = |behaviour: &&&dyn Behaviour| std::ptr::eq(behaviour.schema(), used.schema);
+        REGISTRY.iter().find(is_meant).is_some_and(|behaviour| test(*behaviour, used))
+    };
+    match integrator {
+        IntegratorName::SymplecticEuler => return,
+        // A sound wave gains (ω Δt)² of its energy in every step.
+        IntegratorName::ExplicitEuler => {
+            let sounds =
+                |law: &dyn Behaviour, used: &BehaviourUse| law.has_pressure() && !law.has_solve(used);
+            if let Some(law) = used().find(|used| has(used, sounds)) {
+                let message = format!("`explicit-euler` lets the sound waves of `{}` grow", law.schema.name);
+                log.push(
+                    Problem::warning("unstable-integrator", &at, message)
+                        .label("stable for no oscillation")
+                        .help("use `symplectic-euler`, the default: it costs the same"),
+                );
+            }
+        }
+        IntegratorName::Verlet if !scene.refinements.is_empty() => {
+            let help = "use `integrator = \"velocity-verlet\"`: it takes the same way";
+            clash(
+                &at,
+                "`verlet` does not go with [[refine]]".to_owned(),
+                "knows no velocities to unite",
+                help,
+            );
+        }
+        IntegratorName::Rk4 | IntegratorName::Rk45 => {
+            let moves = |solid: &&Solid| !matches!(solid.mobility, Mobility::Fixed);
+            if let Some(solid) = scene.solids.iter().find(moves) {
+                let message = format!("`{name}` does not go with the solid `{}`, which moves", solid.name);
+                let help = "use `integrator = \"velocity-verlet\"`, or make the solid stay";
+                clash(&at, message, "evaluates forces at moments for which it has no pose", help);
+            }
+        }
+        _ => {}
+    }
+    // Only kick, solve, drift has a place for a solve.
+    if let Some(used) = used().find(|used| has(used, |law, used| law.has_solve(used))) {
+        let law = used.schema.name;
+        let help = match law {
+            "contact" => {
+                "use `integrator = \"symplectic-euler\"`, the default, or `contact.method = \"discrete-elements\"`"
+            }
+            _ => {
+                "use `integrator = \"symplectic-euler\"`, the default, or an explicit law such as `viscosity`"
+            }
+        };
+        clash(&at, format!("`{law}` does not go with `{name}`"), "moves particles before the solve", help);
     }
 }
 

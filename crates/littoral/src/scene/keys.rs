@@ -112,7 +112,9 @@ pub const KERNELS: &[&str] = &["cubic-spline", "poly6", "spiky", "viscosity", "d
 pub const PRESSURE_FORMS: &[&str] = &["quotients", "sum"];
 /// In the order of [`super::WallModel::NAMES`]; likewise.
 pub const WALLS: &[&str] = &["samples", "sph", "lennard-jones", "discrete-element"];
-pub const INTEGRATORS: &[&str] = &["symplectic-euler", "velocity-verlet"];
+/// In the order of [`super::IntegratorName::NAMES`]; likewise.
+pub const INTEGRATORS: &[&str] =
+    &["symplectic-euler", "explicit-euler", "velocity-verlet", "verlet", "rk4", "rk45"];
 pub const DENSITIES: &[&str] = &["plain", "normalised"];
 
 /// In the order of [`super::Draw::NAMES`]; likewise.
@@ -342,7 +344,18 @@ pub static TIMES: Section = Section {
             Fallback::Number(30.0),
             "frames written for each second of simulated time",
         ),
-        key("integrator", Want::Word(INTEGRATORS), Fallback::Word("symplectic-euler"), "how time advances"),
+        key(
+            "integrator",
+            Want::Word(INTEGRATORS),
+            Fallback::Word("symplectic-euler"),
+            "how time advances; [integrators.md](integrators.md) compares them",
+        ),
+        key(
+            "tolerance",
+            Want::Number(range(Unit::Metre, 1e-12, 1e6)),
+            Fallback::Derived("10⁻⁴ of the spacing"),
+            "error that a step of `rk45` may make in a position",
+        ),
         key("step", Want::Number(POSITIVE_TIME), Fallback::Derived("adapts itself"), "a fixed time step"),
         key(
             "maximum_step",
@@ -1599,11 +1612,12 @@ pub const OTHER_WORDS: &[(&str, &str)] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{Draw, Finish, JointKind, KernelName, PressureForm};
+    use crate::scene::{Draw, Finish, IntegratorName, JointKind, KernelName, PressureForm};
 
     #[test]
     fn words_are_those_of_the_engine() {
         assert_eq!(KERNELS, KernelName::NAMES.map(|(name, _)| name));
+        assert_eq!(INTEGRATORS, IntegratorName::NAMES.map(|(name, _)| name));
         assert_eq!(PRESSURE_FORMS, PressureForm::NAMES.map(|(name, _)| name));
         assert_eq!(DRAWS, Draw::NAMES.map(|(name, _)| name));
         assert_eq!(FINISHES, Finish::NAMES.map(|(name, _)| name));

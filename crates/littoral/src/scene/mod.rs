@@ -175,6 +175,7 @@ fn read_scene(root: &Node, name: &str, start: &Place, log: &Log, files: &Shelf<'
     }
 
     let free_viscosity: Vec<bool> = drafts.iter().map(|draft| draft.free_viscosity).collect();
+    let free_contact: Vec<bool> = drafts.iter().map(|draft| draft.free_contact).collect();
     if let Some(domain) = world.as_ref().and_then(|world| world.domain) {
         check::adhesion(&drafts, domain.walls, log);
     }
@@ -206,8 +207,9 @@ fn read_scene(root: &Node, name: &str, start: &Place, log: &Log, files: &Shelf<'
         hash: String::new(),
     };
     bodies::choose_viscosities(&mut scene, &free_viscosity);
+    bodies::choose_contacts(&mut scene, &free_contact);
     if let Some(reader) = &time_reader {
-        check::integrator(&scene, &reader.place("integrator"), log);
+        check::integrator(&scene, reader, log);
         check::frame_count(&scene.time, &reader.place("until"), log);
         check::time_step(&scene, &reader.place("step"), &reader.place("minimum_step"), log);
     }
@@ -449,6 +451,8 @@ pub struct Time {
     pub until: f64,
     pub frames_per_second: f64,
     pub integrator: IntegratorName,
+    /// Largest error that a step of `rk45` may make, m; a part of the spacing when not given.
+    pub tolerance: Option<f64>,
     /// A fixed time step, s; adaptive when absent.
     pub fixed_step: Option<f64>,
     /// The adaptive step never exceeds this, s (a frame's length when not given).
@@ -462,7 +466,26 @@ pub struct Time {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntegratorName {
     SymplecticEuler,
+    ExplicitEuler,
     VelocityVerlet,
+    Verlet,
+    Rk4,
+    Rk45,
+}
+
+impl IntegratorName {
+    pub const NAMES: [(&'static str, IntegratorName); 6] = [
+        ("symplectic-euler", IntegratorName::SymplecticEuler),
+        ("explicit-euler", IntegratorName::ExplicitEuler),
+        ("velocity-verlet", IntegratorName::VelocityVerlet),
+        ("verlet", IntegratorName::Verlet),
+        ("rk4", IntegratorName::Rk4),
+        ("rk45", IntegratorName::Rk45),
+    ];
+
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, one)| *one == self).map_or("", |(name, _)| name)
+    }
 }
 
 /// Matter that shares a name, a material and its behaviours.

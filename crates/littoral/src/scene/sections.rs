@@ -213,6 +213,7 @@ pub fn time(reader: &Reader<'_>) -> Option<Time> {
     let until = reader.number("until");
     let frames_per_second = reader.number("frames_per_second");
     let integrator = reader.word("integrator");
+    let tolerance = reader.number("tolerance");
     let fixed_step = reader.number("step");
     let maximum_step = reader.number("maximum_step");
     let minimum_step = reader.number("minimum_step");
@@ -220,10 +221,8 @@ pub fn time(reader: &Reader<'_>) -> Option<Time> {
     let time = Time {
         until: until?,
         frames_per_second: frames_per_second?,
-        integrator: match integrator? {
-            "velocity-verlet" => IntegratorName::VelocityVerlet,
-            _ => IntegratorName::SymplecticEuler,
-        },
+        integrator: IntegratorName::NAMES.iter().find(|(name, _)| Some(*name) == integrator)?.1,
+        tolerance,
         fixed_step,
         maximum_step: maximum_step.unwrap_or(1.0 / frames_per_second?),
         minimum_step: minimum_step?,

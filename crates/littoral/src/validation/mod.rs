@@ -13,6 +13,7 @@ mod dispersion;
 mod drop;
 mod free_fall;
 mod hydrostatic;
+mod integrators;
 mod kernel_moments;
 mod layers;
 mod rayleigh_taylor;
@@ -30,6 +31,7 @@ use crate::world::World;
 pub static ALL: &[&Validation] = &[
     &kernel_moments::KERNEL_MOMENTS,
     &free_fall::FREE_FALL,
+    &integrators::INTEGRATOR_ORDERS,
     &conservation::CONSERVATION,
     &hydrostatic::HYDROSTATIC_COLUMN,
     &hydrostatic::HYDROSTATIC_INCOMPRESSIBLE,

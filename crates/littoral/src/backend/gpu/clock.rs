@@ -90,6 +90,7 @@ mod tests {
             until: 1.0,
             frames_per_second: 30.0,
             integrator: IntegratorName::SymplecticEuler,
+            tolerance: None,
             fixed_step,
             maximum_step: 1.0,
             minimum_step: 1e-9,

@@ -12,7 +12,7 @@ use super::grid::{GridRow, cell_budget};
 use super::kernels::{Kernels, Over};
 use super::program::{CELLS_IN_REACH, GROUP_SIZE, Program};
 use crate::columns::*;
-use crate::scene::{Time, WallModel};
+use crate::scene::{IntegratorName, Time, WallModel};
 use crate::step::StepError;
 use crate::timestep::Limit;
 use crate::world::World;
@@ -351,6 +351,11 @@ impl GpuWorld {
 /// Refuses what the device cannot do yet.
 fn check(world: &World) -> Result<(), GpuError> {
     let refuse = |what: String, remedy| Err(GpuError::Unsupported { what, remedy });
+    let integrator = world.clock.settings.integrator;
+    if !matches!(integrator, IntegratorName::SymplecticEuler | IntegratorName::VelocityVerlet) {
+        let what = format!("the integrator `{}` is", integrator.name());
+        return refuse(what, "use `symplectic-euler` or `velocity-verlet`");
+    }
     if !world.emitters.is_empty() {
         return refuse("bodies that flow in through an emitter are".to_owned(), "give them a shape");
     }
