@@ -1,14 +1,21 @@
 //! No fluid passes a sheet.
 //!
-//! Pressure keeps fluid off cloth and shells, but a force is no promise: where a sheet is stretched or hit by a jet,
-//! particles would slip between its nodes [Lenaerts2009, 4.4.1]. So each fluid particle near a sheet is followed through the
-//! step against the triangles, which move too: with s₀ and s₁ its heights over a triangle's plane before and after, it
-//! has passed where the signs differ and the point of crossing, at s₀/(s₀ − s₁) of the step, is in the triangle. It is put
-//! back on its side, a small gap away, and an impulse between it and the three corners takes the speed of approach: momentum
-//! is kept. The seed displaces particles of the fluid from particles of the shell, which leaves holes where those are
-//! stretched apart; a triangle has none.
+//! Pressure keeps fluid off cloth and shells, but a force is no promise: where a sheet is stretched, hit by a jet, or wet
+//! by a single layer of particles, they would slip between its nodes [Lenaerts2009, 4.4.1]. So each fluid particle near a
+//! sheet is looked at before and after positions take the velocities. The nearest point of the sheet tells on which side of
+//! it the particle is; who has changed sides, and crossed a triangle on the way, has passed. It is put back on its
+//! side, a small gap away, as is whoever has come closer than that; and an impulse between it and the corners of the
+//! triangle takes the speed of approach: momentum is kept. The seed displaces particles of the fluid from particles of the
+//! shell, which leaves holes where those are stretched apart; a triangle has none.
+//!
+//! Where the nearest point is on an edge or at a corner, several triangles have it; the one that the particle stands
+//! highest over tells the side, as a mean of their normals would [Baerentzen2005]. At the rim there are no sides: whoever goes
+//! around it has passed nothing. A rolled sheet shows its front to its own back, so that sides change without a crossing:
+//! that is why both are asked for.
 //!
 //! A weave with pores lets some through: those particles, chosen by their number, for which it does not exist.
+
+use std::collections::HashSet;
 
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
@@ -24,11 +31,18 @@ use crate::sources::uniform;
 /// Fluid stays so far from a sheet, in spacings. At rest it is about a spacing away.
 const GAP: f32 = 0.1;
 
-/// A triangle is so much larger than its corners say, in its own width: no particle finds the seam of two.
-const SEAM: f32 = 0.02;
+/// A triangle is so much larger than its corners say, in its own width, when it is asked whether somebody crossed it:
+/// triangles turn while they move, and no particle must find the seam of two.
+const SEAM: f32 = 0.2;
 
-/// Triangles that a particle may be put back from in one step: in a fold there are two.
-const BENDS: usize = 4;
+/// Times that a particle may be put back in one step: in a fold there are two triangles.
+const BENDS: usize = 3;
+
+/// Nodes of a sheet whose triangles are looked at, the nearest to a particle.
+const NEAREST: usize = 5;
+
+/// Sheets that a particle may be near to at once.
+const SHEETS: usize = 4;
 
 /// Particles that a thread looks at in one go.
 const CHUNK: usize = 1024;
@@ -40,12 +54,42 @@ pub struct Barrier {
     before: Vec<Vec4>,
     /// Triangles of each node: where its own start, and those.
     starts: Vec<u32>,
-    triangles: Vec<[u32; 3]>,
+    triangles: Vec<Triangle>,
+    /// Whether each node is on a rim.
+    rim: Vec<bool>,
     /// How many triangles that was made of.
     count: usize,
     chunks: Vec<Vec<Hit>>,
     /// Times a particle was put back that had got through.
     pub caught: u64,
+}
+
+/// A triangle of a sheet.
+#[derive(Clone, Copy, Default)]
+struct Triangle {
+    corners: [u32; 3],
+    /// Whether the edge from each corner to the next is the rim.
+    rim: [bool; 3],
+}
+
+/// The point of a sheet that is nearest to a place.
+#[derive(Clone, Copy)]
+struct Nearest {
+    distance: f32,
+    /// Over the triangle's plane, m.
+    height: f32,
+    triangle: Triangle,
+    weights: [f32; 3],
+    /// Of the triangle.
+    normal: Vec3,
+    point: Vec3,
+    at_rim: bool,
+}
+
+impl Nearest {
+    fn side(&self) -> f32 {
+        if self.height < 0.0 { -1.0 } else { 1.0 }
+    }
 }
 
 /// A particle against a triangle.
@@ -91,7 +135,7 @@ impl Barrier {
         self.chunks.resize_with(count.div_ceil(CHUNK), Vec::new);
         let look = Look {
             at,
-            barrier: (&self.starts, &self.triangles),
+            barrier: (&self.starts, &self.triangles, &self.rim),
             before: &self.before,
             rows: structure.nodes.rows(),
             position: particles.get(&POSITION),
@@ -153,11 +197,21 @@ impl Barrier {
         for node in 0..structure.nodes.len() {
             self.starts[node + 1] += self.starts[node];
         }
-        self.triangles.resize(3 * count, [0; 3]);
-        for triangle in all() {
-            for &node in triangle {
+        // Of an edge inside, the other side's triangle names it the other way round.
+        let edges = |corners: &[u32; 3]| [0, 1, 2].map(|k| [corners[k], corners[(k + 1) % 3]]);
+        let known: HashSet<[u32; 2]> = all().flat_map(|corners| edges(corners)).collect();
+        self.rim.clear();
+        self.rim.resize(structure.nodes.len(), false);
+        self.triangles.resize(3 * count, Triangle::default());
+        for corners in all() {
+            let rim = edges(corners).map(|[a, b]| !known.contains(&[b, a]));
+            for k in (0..3).filter(|&k| rim[k]) {
+                self.rim[corners[k] as usize] = true;
+                self.rim[corners[(k + 1) % 3] as usize] = true;
+            }
+            for &node in corners {
                 let place = &mut self.starts[node as usize];
-                self.triangles[*place as usize] = *triangle;
+                self.triangles[*place as usize] = Triangle { corners: *corners, rim };
                 *place += 1;
             }
         }
@@ -169,13 +223,17 @@ impl Barrier {
     /// Memory, bytes.
     pub fn bytes(&self) -> usize {
         let hits: usize = self.chunks.iter().map(|hits| size_of::<Hit>() * hits.capacity()).sum();
-        16 * self.before.capacity() + 4 * self.starts.capacity() + 12 * self.triangles.capacity() + hits
+        16 * self.before.capacity()
+            + 4 * self.starts.capacity()
+            + size_of::<Triangle>() * self.triangles.capacity()
+            + self.rim.capacity()
+            + hits
     }
 }
 
 struct Look<'a> {
     at: &'a Setting<'a>,
-    barrier: (&'a [u32], &'a [[u32; 3]]),
+    barrier: (&'a [u32], &'a [Triangle], &'a [bool]),
     before: &'a [Vec4],
     rows: &'a [u32],
     position: &'a [Vec4],
@@ -187,7 +245,7 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// Follows a particle of fluid past all triangles near it.
+    /// Follows a particle of fluid past the sheets near it.
     fn follow(&self, i: usize, hits: &mut Vec<Hit>) {
         if self.number[i] > 0 {
             return;
@@ -198,62 +256,184 @@ impl Look<'_> {
         if start.distance(end) > self.at.period {
             return;
         }
-        let chance = || uniform(self.at.seed, self.id[i], 3) as f32;
-        for _ in 0..BENDS {
-            let mut first: Option<(f32, Hit)> = None;
-            for &j in self.at.lists.particles(i).as_slice() {
-                let j = j as usize;
-                let node = self.number[j];
-                // Triangles reach as far as their longest edge; a stretched one is filed under all three corners.
-                if node == 0 || self.weight.at(j) <= 0.0 {
-                    continue;
-                }
-                let own = self.barrier.0[node as usize - 1] as usize..self.barrier.0[node as usize] as usize;
-                if own.is_empty() || self.pores.at(j) > chance() {
-                    continue;
-                }
-                for corners in &self.barrier.1[own] {
-                    if let Some((when, hit)) = self.meet(i, start, end, *corners)
-                        && first.as_ref().is_none_or(|(earliest, _)| when < *earliest)
-                    {
-                        first = Some((when, hit));
-                    }
+        let mut near = [Near::NONE; SHEETS];
+        for &j in self.at.lists.particles(i).as_slice() {
+            let j = j as usize;
+            let node = self.number[j];
+            if node > 0 && self.barrier.0[node as usize - 1] < self.barrier.0[node as usize] {
+                let distance2 = self.position[j].truncate().distance_squared(end);
+                let sheet = near.iter_mut().find(|one| one.body == self.body[j] || one.count == 0);
+                if let Some(sheet) = sheet {
+                    sheet.add(self.body[j], distance2, j as u32);
                 }
             }
-            let Some((_, hit)) = first else { return };
-            end = hit.place;
-            hits.push(hit);
+        }
+        if near[0].count == 0 {
+            return;
+        }
+        let chance = uniform(self.at.seed, self.id[i], 3) as f32;
+        for _ in 0..BENDS {
+            let mut is_free = true;
+            for sheet in near.iter().filter(|sheet| sheet.count > 0) {
+                let row = sheet.rows[0] as usize;
+                if self.weight.at(row) > 0.0
+                    && self.pores.at(row) <= chance
+                    && let Some(hit) = self.meet(i, start, end, sheet)
+                {
+                    end = hit.place;
+                    hits.push(hit);
+                    is_free = false;
+                }
+            }
+            if is_free {
+                return;
+            }
         }
     }
 
-    /// When, as a part of the step, a particle meets a triangle; and where it is put.
-    fn meet(&self, i: usize, start: Vec3, end: Vec3, corners: [u32; 3]) -> Option<(f32, Hit)> {
-        let rows = corners.map(|node| self.rows[node as usize]);
-        if rows.contains(&GONE) {
-            return None;
-        }
-        let old = rows.map(|row| self.before[row as usize].truncate());
-        let new = rows.map(|row| self.position[row as usize].truncate());
-        let normal = |[a, b, c]: [Vec3; 3]| (b - a).cross(c - a).normalize_or_zero();
-        let (n0, n1) = (normal(old), normal(new));
-        let (s0, s1) = ((start - old[0]).dot(n0), (end - new[0]).dot(n1));
+    /// Where a particle is put that has passed a sheet, or come too close to it.
+    fn meet(&self, i: usize, start: Vec3, end: Vec3, near: &Near) -> Option<Hit> {
         let gap = GAP * self.at.spacing;
-        let side = if s0 < 0.0 { -1.0 } else { 1.0 };
-        let passed = s1 * side <= 0.0;
+        let after = self.nearest(end, near, self.position)?;
+        let moved = |row: &u32| self.position[*row as usize].distance(self.before[*row as usize]);
+        let sheet = near.rows[..near.count].iter().map(moved).fold(0.0, f32::max);
+        // Nodes that are near move much alike; twice as far as they do, nothing can have happened.
+        if after.distance > gap + start.distance(end) + 2.0 * sheet || after.at_rim {
+            return None;
+        }
+        let before = self.nearest(start, near, self.before)?;
+        if before.at_rim {
+            return None;
+        }
+        let side = before.side();
+        let passed = after.side() != side && self.crosses(start, end, near);
+        let side = if passed { side } else { after.side() };
         // A hair within the gap is no contact: else what was put there would be put there again for ever.
-        if s1 * side >= 0.999 * gap {
+        if !passed && after.distance >= 0.999 * gap {
             return None;
         }
-        let when = if passed && s0 != s1 { (s0 / (s0 - s1)).clamp(0.0, 1.0) } else { 1.0 };
-        let at = [0, 1, 2].map(|k| old[k].lerp(new[k], when));
-        let weights = barycentric(at, start.lerp(end, when))?;
-        if weights.iter().any(|&w| w < -SEAM) {
-            return None;
-        }
-        debug_assert_eq!(self.body[rows[0] as usize], self.body[rows[1] as usize]);
-        let place = end + n1 * (side * gap - s1);
-        Some((when, Hit { particle: i as u32, corners, weights, normal: n1 * side, place, passed }))
+        let away = (end - after.point) * if passed { -1.0 } else { 1.0 };
+        let normal = away.try_normalize().filter(|n| n.dot(after.normal) * side > 0.5);
+        let normal = normal.unwrap_or(after.normal * side);
+        Some(Hit {
+            particle: i as u32,
+            corners: after.triangle.corners,
+            weights: after.weights,
+            normal,
+            place: after.point + normal * gap,
+            passed,
+        })
     }
+
+    /// Triangles at the nodes of a sheet that are near.
+    fn triangles<'a>(&'a self, near: &'a Near) -> impl Iterator<Item = &'a Triangle> + 'a {
+        near.rows[..near.count].iter().flat_map(|&row| {
+            let node = self.number[row as usize] as usize - 1;
+            &self.barrier.1[self.barrier.0[node] as usize..self.barrier.0[node + 1] as usize]
+        })
+    }
+
+    /// Places of a triangle's corners; `None` where one is gone.
+    fn places(&self, triangle: &Triangle, position: &[Vec4]) -> Option<[Vec3; 3]> {
+        let rows = triangle.corners.map(|node| self.rows[node as usize]);
+        (!rows.contains(&GONE)).then(|| rows.map(|row| position[row as usize].truncate()))
+    }
+
+    fn nearest(&self, p: Vec3, near: &Near, position: &[Vec4]) -> Option<Nearest> {
+        let mut best: Option<Nearest> = None;
+        for triangle in self.triangles(near) {
+            let Some([a, b, c]) = self.places(triangle, position) else { continue };
+            let weights = nearest_weights([a, b, c], p);
+            let point = a * weights[0] + b * weights[1] + c * weights[2];
+            let distance = point.distance(p);
+            let normal = (b - a).cross(c - a).normalize_or_zero();
+            let height = (p - a).dot(normal);
+            let tie = 1e-4 * self.at.spacing;
+            let is_better = best.as_ref().is_none_or(|best| {
+                distance < best.distance - tie
+                    || (distance < best.distance + tie && height.abs() > best.height.abs())
+            });
+            if is_better {
+                let at_rim = (0..3).any(|k| {
+                    let (next, other) = ((k + 1) % 3, (k + 2) % 3);
+                    let on_edge = weights[other] <= 0.0;
+                    let at_corner = weights[next] <= 0.0 && on_edge;
+                    on_edge && triangle.rim[k] || at_corner && self.barrier.2[triangle.corners[k] as usize]
+                });
+                best =
+                    Some(Nearest { distance, height, triangle: *triangle, weights, normal, point, at_rim });
+            }
+        }
+        best
+    }
+
+    /// Whether the way of a particle crosses a triangle near it, both moving.
+    fn crosses(&self, start: Vec3, end: Vec3, near: &Near) -> bool {
+        self.triangles(near).any(|triangle| {
+            let (Some(old), Some(new)) =
+                (self.places(triangle, self.before), self.places(triangle, self.position))
+            else {
+                return false;
+            };
+            let height = |[a, b, c]: [Vec3; 3], p: Vec3| (p - a).dot((b - a).cross(c - a));
+            let (s0, s1) = (height(old, start), height(new, end));
+            if s0 * s1 > 0.0 || s0 == s1 {
+                return false;
+            }
+            let when = s0 / (s0 - s1);
+            let at = [0, 1, 2].map(|k| old[k].lerp(new[k], when));
+            let weights = barycentric(at, start.lerp(end, when));
+            weights.is_some_and(|weights| weights.iter().all(|&w| w >= -SEAM))
+        })
+    }
+}
+
+/// The nodes of a sheet that are nearest to a particle.
+#[derive(Clone, Copy)]
+struct Near {
+    body: u32,
+    count: usize,
+    distances2: [f32; NEAREST],
+    rows: [u32; NEAREST],
+}
+
+impl Near {
+    const NONE: Near =
+        Near { body: u32::MAX, count: 0, distances2: [f32::INFINITY; NEAREST], rows: [0; NEAREST] };
+
+    /// Puts a node in its place, and drops the farthest.
+    fn add(&mut self, body: u32, distance2: f32, row: u32) {
+        self.body = body;
+        let Some(place) = self.distances2.iter().position(|&other| distance2 < other) else { return };
+        self.distances2.copy_within(place..NEAREST - 1, place + 1);
+        self.rows.copy_within(place..NEAREST - 1, place + 1);
+        (self.distances2[place], self.rows[place]) = (distance2, row);
+        self.count = (self.count + 1).min(NEAREST);
+    }
+}
+
+/// Weights of the corners that make the point of a triangle nearest to a point: inside, on an edge, or a corner.
+fn nearest_weights([a, b, c]: [Vec3; 3], p: Vec3) -> [f32; 3] {
+    if let Some(weights) = barycentric([a, b, c], p)
+        && weights.iter().all(|&w| w >= 0.0)
+    {
+        return weights;
+    }
+    // Outside, the nearest point is on the edge that is nearest.
+    let corners = [a, b, c];
+    let mut best = (f32::INFINITY, [1.0, 0.0, 0.0]);
+    for k in 0..3 {
+        let (from, to) = (corners[k], corners[(k + 1) % 3]);
+        let edge = to - from;
+        let t = ((p - from).dot(edge) / edge.length_squared().max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
+        let distance2 = (from + edge * t).distance_squared(p);
+        if distance2 < best.0 {
+            let mut weights = [0.0; 3];
+            (weights[k], weights[(k + 1) % 3]) = (1.0 - t, t);
+            best = (distance2, weights);
+        }
+    }
+    best.1
 }
 
 /// Weights of the corners that make the point of a triangle's plane nearest to a point.
