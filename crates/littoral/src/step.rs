@@ -156,6 +156,7 @@ impl World {
     pub fn forget_neighbours(&mut self) {
         self.neighbourhood.slack = -1.0;
         self.neighbourhood.since_reorder = u32::MAX;
+        self.structure.contacts.forget();
     }
 
     pub(crate) fn timed<R>(&mut self, stage: Stage, run: impl FnOnce(&mut World) -> R) -> R {

@@ -84,6 +84,8 @@ pub struct BodyState {
     pub spacing: f64,
     /// Whether it holds a shape: fluids press on it, and it has no pressure of its own.
     pub holds_shape: bool,
+    /// Of a sheet: least mass over the volume that fluids see, kg/m³.
+    pub thinnest: f32,
 }
 
 /// Simulated time.
@@ -240,6 +242,9 @@ impl World {
             self.structure.sheets.push(sheet);
         }
         self.give_line_or_net(index, body, shape, start);
+        let (mass, volume) = (self.particles.get(&MASS), self.particles.get(&VOLUME));
+        let lightest = mass[start..].iter().zip(&volume[start..]).map(|(mass, volume)| mass / volume);
+        self.bodies[index as usize].thinnest = lightest.fold(f32::INFINITY, f32::min);
     }
 
     /// The same for ropes and nets.
@@ -316,11 +321,12 @@ impl World {
             // The pressure answers an acceleration a step late: above 0.2 a column of water caves in.
             limits.offer_acceleration(0.1, length, self.clock.acceleration);
         }
-        let lightest = self.bodies.iter().map(|body| body.rest_density).fold(f32::INFINITY, f32::min);
+        let lightest = self.bodies.iter().map(BodyState::lightest).fold(f32::INFINITY, f32::min);
         let state = LimitState {
             discretisation: &self.discretisation,
             lightest,
             speed: self.clock.speed,
+            acceleration: self.clock.acceleration,
             structure: &self.structure,
         };
         wall_contact::offer_limit(&self.discretisation, &mut limits);
@@ -418,6 +424,11 @@ impl World {
 }
 
 impl BodyState {
+    /// Least mass that a particle of it may have for the volume that fluids see, kg/m³.
+    fn lightest(&self) -> f32 {
+        self.rest_density.min(self.thinnest)
+    }
+
     fn new(body: &Body) -> BodyState {
         BodyState {
             name: body.name.clone(),
@@ -426,6 +437,7 @@ impl BodyState {
             maximum: body.maximum,
             spacing: body.spacing,
             holds_shape: body.holds_shape(),
+            thinnest: f32::INFINITY,
         }
     }
 }

@@ -172,23 +172,23 @@ fn water_stays_in_a_hammock() {
         let mut world = world(&format!(
             r#"
             [world]
-            box = {{ min = [-0.3, -0.5, -0.3], max = [0.3, 0.5, 0.3], open = ["x", "y", "z"] }}
+            box = {{ min = [-0.4, -0.5, -0.4], max = [0.4, 0.5, 0.4], open = ["x", "y", "z"] }}
             [sph]
             spacing = 0.01
             [[body]]
             name = "water"
             material = "water"
             shape.box = {{ min = [-0.05, 0.02, -0.05], max = [0.05, 0.12, 0.05] }}
-            velocity = [0, -1.5, 0]
+            velocity = [0, -0.7, 0]
             [[body]]
             name = "cloth"
             density = 400
             thickness = 0.5e-3
-            shape.sheet = {{ corner = [-0.15, 0, -0.15], along = [0.3, 0, 0], across = [0, 0, 0.3] }}
+            shape.sheet = {{ corner = [-0.25, 0, -0.25], along = [0.5, 0, 0], across = [0, 0, 0.5] }}
             behaviours.springs = {{ stretch_stiffness = 300 }}
             behaviours.contact.pores = {pores}
             [[pin]]
-            shape.difference = {{ of = [{{ box = {{ min = [-0.2, -0.1, -0.2], max = [0.2, 0.1, 0.2] }} }}, {{ box = {{ min = [-0.145, -0.2, -0.145], max = [0.145, 0.2, 0.145] }} }}] }}
+            shape.difference = {{ of = [{{ box = {{ min = [-0.3, -0.1, -0.3], max = [0.3, 0.1, 0.3] }} }}, {{ box = {{ min = [-0.245, -0.2, -0.245], max = [0.245, 0.2, 0.245] }} }}] }}
             "#
         ));
         world.advance_to(0.3).unwrap();

@@ -84,6 +84,8 @@ impl Behaviour for Contact {
         if distance > 0.0 && state.speed > 0.0 {
             limits.offer(Limit::Velocity, 0.25 * distance / state.speed);
         }
+        // A pile carries its weight from step to step: it must not sink much in one.
+        limits.offer_acceleration(0.1, distance, state.acceleration);
     }
 }
 

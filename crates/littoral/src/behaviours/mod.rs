@@ -207,6 +207,8 @@ pub struct LimitState<'a> {
     pub lightest: f32,
     /// Fastest particle, m/s.
     pub speed: f32,
+    /// Largest acceleration by forces, m/s².
+    pub acceleration: f32,
     pub structure: &'a Structure,
 }
 

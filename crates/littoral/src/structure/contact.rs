@@ -12,7 +12,9 @@
 //!
 //! Impulses are found by Jacobi's method with split masses [Tonge2012]: a node that takes part in c contacts brings the
 //! mass m/c to each, so that no sum of impulses overshoots, and both ends compute the same impulse: momentum is kept to
-//! rounding, and the order of nodes does not matter. Pinned nodes have infinite mass.
+//! rounding, and the order of nodes does not matter. Pinned nodes have infinite mass. A pair that touched in the step before
+//! starts from the impulse it had then: a pile of cloth carries its weight down to the floor over several steps, which no
+//! small number of sweeps could. (What is remembered is forgotten at the end of each frame, so that runs can be resumed.)
 //!
 //! Walls and solids are not balls: their distance function tells r and n, and a node stands half of d away. Between
 //! its nodes, a sheet would let a thin rod through: every triangle also looks at its middle and at the middles of its
@@ -41,7 +43,7 @@ use crate::scene::{Domain, Side};
 use crate::solids::{SolidState, Wrench};
 
 /// Distance at rest, in contact distances, below which nodes of one body hold on to each other instead.
-pub const BONDED: f32 = 2.05;
+pub const BONDED: f32 = 1.5;
 
 /// β, the part of an overlap that a step takes back.
 const RETURN: f32 = 0.1;
@@ -56,6 +58,9 @@ const CHUNK: usize = 256;
 #[derive(Default)]
 pub struct Contacts {
     chunks: Vec<Chunk>,
+    /// Those of the step before, and its length, s.
+    before: Vec<Chunk>,
+    dt: f32,
     nodes: Vec<Node>,
     next: Vec<Vec3>,
     /// Of each sheet's triangle that touches a solid.
@@ -129,6 +134,14 @@ struct Touch {
     normal: Vec3,
     /// r − d, m.
     gap: f32,
+    impulse: Impulse,
+}
+
+/// What a contact has done in a step, N·s.
+#[derive(Clone, Copy, Default)]
+struct Impulse {
+    along: f32,
+    sideways: Vec3,
 }
 
 /// A node against a wall or a solid.
@@ -137,15 +150,22 @@ struct Rest {
     normal: Vec3,
     gap: f32,
     surface: Surface,
-    impulse: Vec3,
+    impulse: Impulse,
 }
 
 /// What is not made of particles, where it is touched.
 #[derive(Clone, Copy)]
 struct Surface {
     velocity: Vec3,
-    /// Place of the solid; `None` for walls of the box.
-    solid: Option<u32>,
+    owner: Owner,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Owner {
+    /// Axis and end of the box.
+    Wall(u8, u8),
+    /// Place of the solid.
+    Solid(u32),
 }
 
 /// A triangle against a solid.
@@ -156,8 +176,9 @@ struct Face {
     normal: Vec3,
     gap: f32,
     surface: Surface,
-    impulse: Vec3,
-    total: Vec3,
+    impulse: Impulse,
+    /// What the last sweep has added, N·s; of discrete elements, the force, N.
+    last: Vec3,
 }
 
 /// Where contacts are looked for.
@@ -181,9 +202,11 @@ impl Contacts {
         pushes: &mut [Wrench],
     ) {
         self.gather(now, structure, particles);
+        std::mem::swap(&mut self.chunks, &mut self.before);
         self.find(at, structure, particles);
         self.find_faces(at, structure, particles);
         self.split();
+        self.remember(at.dt);
         for _ in 0..SWEEPS {
             self.sweep(at.dt);
         }
@@ -230,14 +253,15 @@ impl Contacts {
                 for rest in &mut chunk.rests[chunk.rest_starts[k] as usize..chunk.rest_starts[k + 1] as usize]
                 {
                     let relative = node.velocity - rest.surface.velocity;
-                    // Over one second.
-                    rest.impulse =
+                    let one =
                         springs.force(relative, rest.normal, rest.gap, node.friction, node.inverse_mass);
-                    force += rest.impulse;
+                    // Over one second.
+                    rest.impulse = Impulse::of(one, rest.normal);
+                    force += one;
                 }
                 for &(face, corner) in &faces_of[starts[index] as usize..starts[index + 1] as usize] {
                     let face = &faces[face as usize];
-                    force += face.impulse * face.weights[corner as usize];
+                    force += face.last * face.weights[corner as usize];
                 }
                 *next = force * node.inverse_mass;
             }
@@ -247,7 +271,7 @@ impl Contacts {
                 acceleration[row as usize] += next.extend(0.0);
             }
         }
-        self.faces.iter_mut().for_each(|face| face.total = face.impulse);
+        self.faces.iter_mut().for_each(|face| face.impulse = Impulse::of(face.last, face.normal));
         self.push(at.solids, 1.0, structure, particles, pushes);
     }
 
@@ -354,6 +378,46 @@ impl Contacts {
         });
     }
 
+    /// Starts pairs that touched in the step before with what they did then.
+    fn remember(&mut self, dt: f32) {
+        let part = if self.dt > 0.0 { dt / self.dt } else { 0.0 };
+        self.dt = dt;
+        if self.before.len() != self.chunks.len() {
+            return;
+        }
+        let nodes = &self.nodes;
+        let rows = self.chunks.par_iter_mut().zip(&self.before).zip(self.next.par_chunks_mut(CHUNK));
+        rows.enumerate().for_each(|(c, ((chunk, before), next))| {
+            for (k, next) in next.iter_mut().enumerate() {
+                let node = &nodes[c * CHUNK + k];
+                let mut impulse = Vec3::ZERO;
+                let old = &before.touches[before.starts[k] as usize..before.starts[k + 1] as usize];
+                for touch in &mut chunk.touches[chunk.starts[k] as usize..chunk.starts[k + 1] as usize] {
+                    if let Some(old) = old.iter().find(|old| old.other == touch.other) {
+                        touch.impulse = old.impulse.turned_to(touch.normal, part);
+                        impulse += touch.impulse.total(touch.normal);
+                    }
+                }
+                let old = &before.rests[before.rest_starts[k] as usize..before.rest_starts[k + 1] as usize];
+                let rests = chunk.rest_starts[k] as usize..chunk.rest_starts[k + 1] as usize;
+                for rest in &mut chunk.rests[rests] {
+                    if let Some(old) = old.iter().find(|old| old.surface.owner == rest.surface.owner) {
+                        rest.impulse = old.impulse.turned_to(rest.normal, part);
+                        impulse += rest.impulse.total(rest.normal);
+                    }
+                }
+                *next = node.velocity + impulse * node.inverse_mass;
+            }
+        });
+        let rows = self.nodes.par_iter_mut().with_min_len(4096).zip(&self.next);
+        rows.for_each(|(node, next)| node.velocity = *next);
+    }
+
+    /// Makes the next step start without memory.
+    pub(crate) fn forget(&mut self) {
+        self.dt = 0.0;
+    }
+
     /// All impulses once.
     fn sweep(&mut self, dt: f32) {
         let nodes = &self.nodes;
@@ -365,27 +429,23 @@ impl Contacts {
                 let index = c * CHUNK + k;
                 let node = &nodes[index];
                 let mut impulse = Vec3::ZERO;
-                for touch in &chunk.touches[chunk.starts[k] as usize..chunk.starts[k + 1] as usize] {
+                for touch in &mut chunk.touches[chunk.starts[k] as usize..chunk.starts[k + 1] as usize] {
                     let other = &nodes[touch.other as usize];
                     let inverse_mass = node.split + other.split;
-                    if inverse_mass > 0.0 {
-                        let friction = 0.5 * (node.friction + other.friction);
-                        let relative = node.velocity - other.velocity;
-                        impulse += push(relative, touch.normal, touch.gap, friction, dt) / inverse_mass;
-                    }
+                    let friction = 0.5 * (node.friction + other.friction);
+                    let relative = node.velocity - other.velocity;
+                    impulse +=
+                        touch.impulse.push(relative, touch.normal, touch.gap, friction, inverse_mass, dt);
                 }
                 let rests = chunk.rest_starts[k] as usize..chunk.rest_starts[k + 1] as usize;
                 for rest in &mut chunk.rests[rests] {
-                    if node.split > 0.0 {
-                        let relative = node.velocity - rest.surface.velocity;
-                        let one = push(relative, rest.normal, rest.gap, node.friction, dt) / node.split;
-                        rest.impulse += one;
-                        impulse += one;
-                    }
+                    let relative = node.velocity - rest.surface.velocity;
+                    impulse +=
+                        rest.impulse.push(relative, rest.normal, rest.gap, node.friction, node.split, dt);
                 }
                 for &(face, corner) in &faces_of[starts[index] as usize..starts[index + 1] as usize] {
                     let face = &faces[face as usize];
-                    impulse += face.impulse * face.weights[corner as usize];
+                    impulse += face.last * face.weights[corner as usize];
                 }
                 *next = node.velocity + impulse * node.inverse_mass;
             }
@@ -416,7 +476,7 @@ impl Contacts {
         let position = particles.get(&POSITION);
         let place = |node: usize| position[structure.nodes.rows()[node] as usize].truncate().as_dvec3();
         let mut add = |surface: &Surface, impulse: Vec3, place: DVec3| {
-            let Some(solid) = surface.solid else { return };
+            let Owner::Solid(solid) = surface.owner else { return };
             let force = -impulse.as_dvec3() / f64::from(dt);
             let arm = place - solids[solid as usize].pose.position;
             pushes[solid as usize] += Wrench { force, torque: arm.cross(force) };
@@ -424,8 +484,8 @@ impl Contacts {
         for (c, chunk) in self.chunks.iter().enumerate() {
             for k in 0..chunk.rest_starts.len() - 1 {
                 for rest in &chunk.rests[chunk.rest_starts[k] as usize..chunk.rest_starts[k + 1] as usize] {
-                    if rest.impulse != Vec3::ZERO {
-                        add(&rest.surface, rest.impulse, place(c * CHUNK + k));
+                    if rest.impulse.along > 0.0 {
+                        add(&rest.surface, rest.impulse.total(rest.normal), place(c * CHUNK + k));
                     }
                 }
             }
@@ -433,7 +493,7 @@ impl Contacts {
         for face in &self.faces {
             let corners = face.corners.iter().zip(face.weights);
             let middle = corners.map(|(&node, weight)| place(node as usize) * f64::from(weight)).sum();
-            add(&face.surface, face.total, middle);
+            add(&face.surface, face.impulse.total(face.normal), middle);
         }
     }
 
@@ -444,7 +504,7 @@ impl Contacts {
                 + size_of::<Touch>() * chunk.touches.capacity()
                 + size_of::<Rest>() * chunk.rests.capacity()
         };
-        self.chunks.iter().map(chunk).sum::<usize>()
+        self.chunks.iter().chain(&self.before).map(chunk).sum::<usize>()
             + size_of::<Node>() * self.nodes.capacity()
             + size_of::<Vec3>() * self.next.capacity()
             + size_of::<Face>() * self.faces.capacity()
@@ -460,19 +520,46 @@ impl Chunk {
     }
 }
 
-/// Change of relative velocity that a contact asks for.
-#[inline]
-fn push(relative: Vec3, normal: Vec3, gap: f32, friction: f32, dt: f32) -> Vec3 {
-    let approach = relative.dot(normal);
-    let wanted = if gap > 0.0 { -gap / dt } else { -RETURN * gap / dt };
-    let along = wanted - approach;
-    if along <= 0.0 {
-        return Vec3::ZERO;
+impl Impulse {
+    /// Adds what a contact still asks for; returns that. Along the normal the sum never pulls, and sideways it is at most
+    /// `friction` as much.
+    #[inline]
+    fn push(
+        &mut self,
+        relative: Vec3,
+        normal: Vec3,
+        gap: f32,
+        friction: f32,
+        inverse_mass: f32,
+        dt: f32,
+    ) -> Vec3 {
+        if inverse_mass <= 0.0 {
+            return Vec3::ZERO;
+        }
+        let approach = relative.dot(normal);
+        let wanted = if gap > 0.0 { -gap / dt } else { -RETURN * gap / dt };
+        let along = (self.along + (wanted - approach) / inverse_mass).max(0.0);
+        let sideways = self.sideways - (relative - normal * approach) / inverse_mass;
+        let sideways = sideways.clamp_length_max(friction * along);
+        let added = normal * (along - self.along) + (sideways - self.sideways);
+        *self = Impulse { along, sideways };
+        added
     }
-    let sideways = relative - normal * approach;
-    let slip = sideways.length();
-    let held = if slip > 0.0 { (friction * along / slip).min(1.0) } else { 0.0 };
-    normal * along - sideways * held
+
+    /// A part of it, with another normal.
+    fn turned_to(&self, normal: Vec3, part: f32) -> Impulse {
+        let sideways = self.sideways - normal * self.sideways.dot(normal);
+        Impulse { along: part * self.along, sideways: part * sideways }
+    }
+
+    fn of(all: Vec3, normal: Vec3) -> Impulse {
+        let along = all.dot(normal);
+        Impulse { along, sideways: all - normal * along }
+    }
+
+    fn total(&self, normal: Vec3) -> Vec3 {
+        normal * self.along + self.sideways
+    }
 }
 
 impl Face {
@@ -484,12 +571,8 @@ impl Face {
             split += node.split * weight * weight;
             friction += node.friction * weight;
         }
-        self.impulse = if split > 0.0 {
-            push(velocity - self.surface.velocity, self.normal, self.gap, friction, dt) / split
-        } else {
-            Vec3::ZERO
-        };
-        self.total += self.impulse;
+        let relative = velocity - self.surface.velocity;
+        self.last = self.impulse.push(relative, self.normal, self.gap, friction, split, dt);
     }
 }
 
@@ -503,7 +586,7 @@ impl Face {
             friction += node.friction * weight;
         }
         let relative = velocity - self.surface.velocity;
-        self.impulse = springs.force(relative, self.normal, self.gap, friction, inverse_mass);
+        self.last = springs.force(relative, self.normal, self.gap, friction, inverse_mass);
     }
 }
 
@@ -545,7 +628,8 @@ impl Seen<'_> {
                 }
             }
             let normal = if r > 0.0 { x / r } else { Vec3::Y };
-            found.push(Touch { other: number - 1, normal, gap: r - distance });
+            let (other, gap) = (number - 1, r - distance);
+            found.push(Touch { other, normal, gap, impulse: Impulse::default() });
         }
     }
 
@@ -565,8 +649,8 @@ impl Seen<'_> {
                     let mut normal = Vec3::ZERO;
                     normal[axis] = sign;
                     let velocity = Vec3::from(self.at.domain.wall_velocity[axis][end].map(|v| v as f32));
-                    let surface = Surface { velocity, solid: None };
-                    found.push(Rest { normal, gap, surface, impulse: Vec3::ZERO });
+                    let surface = Surface { velocity, owner: Owner::Wall(axis as u8, end as u8) };
+                    found.push(Rest { normal, gap, surface, impulse: Impulse::default() });
                 }
             }
         }
@@ -580,9 +664,15 @@ impl Seen<'_> {
             }
             let distance = solid.distance(place);
             if distance < reach {
-                let surface = Surface { velocity: solid.velocity_at(place).as_vec3(), solid: Some(k as u32) };
+                let surface =
+                    Surface { velocity: solid.velocity_at(place).as_vec3(), owner: Owner::Solid(k as u32) };
                 let gap = distance as f32 - radius;
-                found.push(Rest { normal: solid.normal(place).as_vec3(), gap, surface, impulse: Vec3::ZERO });
+                found.push(Rest {
+                    normal: solid.normal(place).as_vec3(),
+                    gap,
+                    surface,
+                    impulse: Impulse::default(),
+                });
             }
         }
     }
@@ -625,15 +715,16 @@ fn face(
             let point: DVec3 = places.iter().zip(weights).map(|(p, w)| *p * f64::from(w)).sum();
             let gap = solid.distance(point) as f32 - radius;
             if gap < margin && deepest.as_ref().is_none_or(|face| gap < face.gap) {
-                let surface = Surface { velocity: solid.velocity_at(point).as_vec3(), solid: Some(k as u32) };
+                let surface =
+                    Surface { velocity: solid.velocity_at(point).as_vec3(), owner: Owner::Solid(k as u32) };
                 deepest = Some(Face {
                     corners,
                     weights,
                     normal: solid.normal(point).as_vec3(),
                     gap,
                     surface,
-                    impulse: Vec3::ZERO,
-                    total: Vec3::ZERO,
+                    impulse: Impulse::default(),
+                    last: Vec3::ZERO,
                 });
             }
         }

@@ -256,6 +256,7 @@ fn laws(world: &World) -> Result<Vec<JoinedLaw>, GpuError> {
         discretisation: &world.discretisation,
         lightest,
         speed: 0.0,
+        acceleration: 0.0,
         structure: &world.structure,
     };
     let mut laws = Vec::new();
