@@ -291,15 +291,30 @@ impl Builder {
         self.finish()
     }
 
-    /// A cloth of rows and columns.
-    pub fn grid(mut self, sheet: &Sheet, (rows, columns): (usize, usize)) -> Net {
-        let node = |row: usize, column: usize| row * columns + column;
-        let (along, across) = (self.distance(0, 1), self.distance(0, columns));
-        let corner = self.places[0];
-        let area = (self.places[1] - corner).cross(self.places[columns] - corner).length();
+    /// A cloth of rows and columns; of several layers, as knitwear is, each has its part of the stiffness.
+    pub fn grid(mut self, sheet: &Sheet, grid: (usize, usize)) -> Net {
+        let in_layer = grid.0 * grid.1;
+        for layer in 0..sheet.layers {
+            self.layer(grid, layer * in_layer, 1.0 / sheet.layers as f64, layer == sheet.layers / 2);
+        }
+        for layer in 1..sheet.layers {
+            self.join_layers(grid, layer * in_layer);
+        }
+        self.triangles = sheet.triangles.clone();
+        self.finish()
+    }
+
+    /// Springs within a grid of nodes from `first` on, with a part of the stiffness. Those whose triangles are the
+    /// sheet's can be torn open.
+    fn layer(&mut self, (rows, columns): (usize, usize), first: usize, part: f64, has_faces: bool) {
+        let node = |row: usize, column: usize| first + row * columns + column;
+        let (along, across) = (self.distance(first, first + 1), self.distance(first, first + columns));
+        let corner = self.places[first];
+        let area = (self.places[first + 1] - corner).cross(self.places[first + columns] - corner).length();
         // A border has half a strip.
-        let strip =
-            |k: usize, count: usize, width: f64| if k == 0 || k + 1 == count { 0.5 * width } else { width };
+        let strip = |k: usize, count: usize, width: f64| {
+            part * if k == 0 || k + 1 == count { 0.5 * width } else { width }
+        };
         for row in 0..rows {
             for column in 0..columns {
                 if column + 1 < columns {
@@ -316,12 +331,16 @@ impl Builder {
             for column in 0..columns - 1 {
                 let [a, b] = [node(row, column), node(row, column + 1)];
                 let [c, d] = [node(row + 1, column), node(row + 1, column + 1)];
-                let edge = |one: &mut Builder, a, b| one.spring(a, b, SpringKind::Stretch, 0.0, NONE);
-                let rim = [(a, b), (b, d), (c, d), (a, c)].map(|(a, b)| edge(&mut self, a, b));
-                let (face, first) = (self.faces.len() as u32, 2 * self.faces.len());
-                self.faces.push(Face { rim, triangles: first..first + 2 });
+                let mut face = NONE;
+                if has_faces {
+                    let edge = |one: &mut Builder, a, b| one.spring(a, b, SpringKind::Stretch, 0.0, NONE);
+                    let rim = [(a, b), (b, d), (c, d), (a, c)].map(|(a, b)| edge(self, a, b));
+                    let triangles = 2 * self.faces.len();
+                    face = self.faces.len() as u32;
+                    self.faces.push(Face { rim, triangles: triangles..triangles + 2 });
+                }
                 for (a, b) in [(a, d), (b, c)] {
-                    let share = self.distance(a, b).powi(2) / (2.0 * area);
+                    let share = part * self.distance(a, b).powi(2) / (2.0 * area);
                     self.spring(a, b, SpringKind::Shear, share, face);
                 }
             }
@@ -344,13 +363,35 @@ impl Builder {
                     for [a, c] in [[at - columns - 1, at + columns + 1], [at - columns + 1, at + columns - 1]]
                     {
                         let d = 0.5 * self.distance(a, c);
-                        self.bend(&[a, at, c], &line, THIRDS * area / d.powi(4));
+                        self.bend(&[a, at, c], &line, part * THIRDS * area / d.powi(4));
                     }
                 }
             }
         }
-        self.triangles = sheet.triangles.clone();
-        self.finish()
+    }
+
+    /// Volume springs [Bayraktar2010, 4.2] between the layer from `first` on and the one before it: posts, k = E A/h, which
+    /// keep the layers apart, and struts to the nodes beside, k = E A/4L, which keep them from sliding.
+    fn join_layers(&mut self, (rows, columns): (usize, usize), first: usize) {
+        let in_layer = rows * columns;
+        let corner = self.places[first];
+        let area = (self.places[first + 1] - corner).cross(self.places[first + columns] - corner).length();
+        for at in first..first + in_layer {
+            let below = at - in_layer;
+            let (row, column) = ((at - first) / columns, (at - first) % columns);
+            let height = self.distance(at, below);
+            self.spring(at, below, SpringKind::Inner, area / height, NONE);
+            let beside = [
+                (column > 0).then(|| below.wrapping_sub(1)),
+                (column + 1 < columns).then_some(below + 1),
+                (row > 0).then(|| below.wrapping_sub(columns)),
+                (row + 1 < rows).then_some(below + columns),
+            ];
+            for other in beside.into_iter().flatten() {
+                let share = 0.25 * area / self.distance(at, other);
+                self.spring(at, other, SpringKind::Inner, share, NONE);
+            }
+        }
     }
 
     /// A cloth, or the skin of a soft body: triangles of any shape. `across` says whether corners are held apart through
