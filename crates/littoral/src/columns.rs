@@ -24,7 +24,8 @@ pub static START_POSITION: Vectors =
 pub static START_VELOCITY: Vectors =
     Vectors(ColumnSpec { name: "start-velocity", unit: "m/s", in_frames: false, part: Part::Own });
 /// Accelerations of all its stages but the last, m/s²: scratch.
-pub static STAGES: [Vectors; 5] = [stage("stage-1"), stage("stage-2"), stage("stage-3"), stage("stage-4"), stage("stage-5")];
+pub static STAGES: [Vectors; 5] =
+    [stage("stage-1"), stage("stage-2"), stage("stage-3"), stage("stage-4"), stage("stage-5")];
 
 const fn stage(name: &'static str) -> Vectors {
     Vectors(ColumnSpec { name, unit: "m/s²", in_frames: false, part: Part::Own })

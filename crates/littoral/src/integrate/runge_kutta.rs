@@ -54,14 +54,7 @@ static CASH_KARP: Method = Method {
         &[1631.0 / 55296.0, 175.0 / 512.0, 575.0 / 13824.0, 44275.0 / 110_592.0, 253.0 / 4096.0],
     ],
     weights: &[37.0 / 378.0, 0.0, 250.0 / 621.0, 125.0 / 594.0, 0.0, 512.0 / 1771.0],
-    lower: Some(&[
-        2825.0 / 27648.0,
-        0.0,
-        18575.0 / 48384.0,
-        13525.0 / 55296.0,
-        277.0 / 14336.0,
-        1.0 / 4.0,
-    ]),
+    lower: Some(&[2825.0 / 27648.0, 0.0, 18575.0 / 48384.0, 13525.0 / 55296.0, 277.0 / 14336.0, 1.0 / 4.0]),
 };
 
 /// The next step is so much shorter than the error would allow.
@@ -284,19 +277,15 @@ mod tests {
             (5, apply(&apply(&c2)), 60.0),
             (5, apply(&apply(&ac)), 120.0),
         ];
-        trees
-            .map(|(order, y, density)| (order, times(b, &y).iter().sum::<f64>() - 1.0 / density))
-            .to_vec()
+        trees.map(|(order, y, density)| (order, times(b, &y).iter().sum::<f64>() - 1.0 / density)).to_vec()
     }
 
     #[test]
     fn methods_have_their_order() {
         let lower = CASH_KARP.lower.unwrap();
-        for (method, b, order) in [
-            (&CLASSIC, CLASSIC.weights, 4),
-            (&CASH_KARP, CASH_KARP.weights, 5),
-            (&CASH_KARP, lower, 4),
-        ] {
+        for (method, b, order) in
+            [(&CLASSIC, CLASSIC.weights, 4), (&CASH_KARP, CASH_KARP.weights, 5), (&CASH_KARP, lower, 4)]
+        {
             let conditions = order_conditions(method, b);
             for (of, error) in &conditions {
                 assert!(*of > order || error.abs() < 1e-14, "order {order}: {of}, {error}");

@@ -114,7 +114,12 @@ pub fn integrator(scene: &Scene, reader: &Reader<'_>, log: &Log) {
     };
     if integrator != IntegratorName::Rk45 && reader.entry("tolerance").is_some() {
         let message = format!("`{name}` looks at no error, and so has no `tolerance`");
-        clash(&reader.place("tolerance"), message, "does nothing", "use `integrator = \"rk45\"`, or leave it out");
+        clash(
+            &reader.place("tolerance"),
+            message,
+            "does nothing",
+            "use `integrator = \"rk45\"`, or leave it out",
+        );
     }
     if integrator == IntegratorName::Rk45 && reader.entry("step").is_some() {
         let message = "`rk45` finds its step by itself".to_owned();
@@ -140,7 +145,12 @@ pub fn integrator(scene: &Scene, reader: &Reader<'_>, log: &Log) {
         }
         IntegratorName::Verlet if !scene.refinements.is_empty() => {
             let help = "use `integrator = \"velocity-verlet\"`: it takes the same way";
-            clash(&at, "`verlet` does not go with [[refine]]".to_owned(), "knows no velocities to unite", help);
+            clash(
+                &at,
+                "`verlet` does not go with [[refine]]".to_owned(),
+                "knows no velocities to unite",
+                help,
+            );
         }
         IntegratorName::Rk4 | IntegratorName::Rk45 => {
             let moves = |solid: &&Solid| !matches!(solid.mobility, Mobility::Fixed);
@@ -154,7 +164,8 @@ pub fn integrator(scene: &Scene, reader: &Reader<'_>, log: &Log) {
     }
     // Only kick, solve, drift has a place for a solve.
     if let Some(law) = used().find(|law| has(law, |law| law.has_solve())) {
-        let help = "use `integrator = \"symplectic-euler\"`, the default, or an explicit law such as `viscosity`";
+        let help =
+            "use `integrator = \"symplectic-euler\"`, the default, or an explicit law such as `viscosity`";
         clash(&at, format!("`{law}` does not go with `{name}`"), "moves particles before the solve", help);
     }
 }
