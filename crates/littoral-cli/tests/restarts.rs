@@ -15,9 +15,20 @@ use littoral::frame::Frame;
 #[test]
 fn a_resumed_run_equals_one_that_was_never_stopped() {
     let verlet = ["--set", "time.integrator=velocity-verlet"];
+    let [own_verlet, rk4, rk45] =
+        ["verlet", "rk4", "rk45"].map(|name| ["--set".to_owned(), format!("time.integrator={name}")]);
+    let [own_verlet, rk4, rk45] = [&own_verlet, &rk4, &rk45].map(|set| set.each_ref().map(String::as_str));
     let incompressible = incompressible_dam();
-    let cases: [(&str, &[&str]); 5] =
-        [(DAM, &[]), (DAM, &verlet), (&incompressible, &[]), (JET, &[]), (JET, &verlet)];
+    let cases: [(&str, &[&str]); 8] = [
+        (DAM, &[]),
+        (DAM, &verlet),
+        (&incompressible, &[]),
+        (JET, &[]),
+        (JET, &verlet),
+        (JET, &own_verlet),
+        (JET, &rk4),
+        (JET, &rk45),
+    ];
     for (scene, more) in cases {
         let folder = Folder::with(scene);
         let run = |out: &str, extra: &[&str]| {

@@ -8,6 +8,8 @@
 //! `docs/integrators.md` compares them. Kept honest by `littoral validate integrator-orders`.
 
 mod runge_kutta;
+#[cfg(test)]
+mod tests;
 
 use glam::Vec4;
 use rayon::prelude::*;

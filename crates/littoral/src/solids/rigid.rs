@@ -5,16 +5,21 @@
 //! each step a free body gets the wrench of the fluid, and gravity; contacts, friction and joints are rapier's.
 //! In 2-D bodies are as deep as one metre and keep to the plane.
 //!
-//! Limits: rapier computes in f32; a body that is not convex collides as a union of convex parts. Contacts between
+//! Rapier computes in f32, and the steps of a fluid are short: at steps of 0.25 ms, rounding changed the energy of a spinning
+//! box by 4 % in 14 s. So a body that touches nothing and hangs on nothing is moved here, in f64 (`fly`); the others are
+//! rapier's.
+//!
+//! Limits: contacts and joints are f32; a body that is not convex collides as a union of convex parts. Contacts between
 //! solids know nothing of the fluid between them.
 //!
 //! The whole of rapier's state is part of a checkpoint, as the bytes that `postcard` makes of it. Kept honest by
-//! `a_run_with_free_solids_goes_on_bit_for_bit`, `three_boxes_stay_stacked` and `a_hinge_holds`.
+//! `a_run_with_free_solids_goes_on_bit_for_bit`, `three_boxes_stay_stacked` and `a_hinge_holds`,
+//! and by `littoral validate torque-free`.
 
 use glam::{DQuat, DVec3, Vec3};
 use rapier3d::prelude::{
-    CoefficientCombineRule, ColliderBuilder, GenericJoint, JointAxesMask, LockedAxes, MassProperties,
-    PhysicsWorld, Pose as Place, RigidBodyBuilder, RigidBodyHandle, SharedShape,
+    CoefficientCombineRule, ColliderBuilder, ColliderHandle, GenericJoint, JointAxesMask, LockedAxes,
+    MassProperties, PhysicsWorld, Pose as Place, RigidBodyBuilder, RigidBodyHandle, SharedShape,
 };
 
 use super::{Pose, SolidState};
@@ -104,8 +109,8 @@ impl Rigid {
         self.world.impulse_joints.insert(other, self.handles[joint.solid], held, true);
     }
 
-    /// One step of `dt` s: free solids take their wrench, scripted ones are taken to the pose they have; poses and
-    /// velocities of the free ones are read back.
+    /// One step of `dt` s: free solids take their wrench, scripted ones are taken to the pose they have. Free ones that
+    /// touch something then have rapier's pose and velocities, and in rapier the others have ours.
     pub fn step(&mut self, solids: &mut [SolidState], dt: f64) {
         let parts = (dt / LONGEST_STEP).ceil().max(1.0);
         self.world.integration_parameters.dt = (dt / parts) as f32;
@@ -118,6 +123,7 @@ impl Rigid {
                 body.add_torque(solid.wrench.torque.as_vec3(), true);
             }
         }
+        let mut is_held = vec![false; solids.len()];
         for part in 1..=parts as usize {
             for (solid, &handle) in solids.iter().zip(&self.handles) {
                 if matches!(solid.mobility, Mobility::Scripted(_)) {
@@ -126,10 +132,17 @@ impl Rigid {
                 }
             }
             self.world.step();
+            for (is_held, &handle) in is_held.iter_mut().zip(&self.handles) {
+                *is_held |= self.is_held(handle);
+            }
         }
-        for (solid, &handle) in solids.iter_mut().zip(&self.handles) {
-            if solid.is_free() {
-                let body = &self.world.bodies[handle];
+        let gravity = self.gravity();
+        for ((solid, &handle), is_held) in solids.iter_mut().zip(&self.handles).zip(is_held) {
+            if !solid.is_free() {
+                continue;
+            }
+            let body = &mut self.world.bodies[handle];
+            if is_held {
                 solid.pose = Pose {
                     position: body.translation().as_dvec3(),
                     rotation: body.rotation().as_dquat().normalize(),
@@ -139,8 +152,23 @@ impl Rigid {
                 if self.flat {
                     flatten(solid);
                 }
+            } else {
+                fly(solid, gravity, dt, self.flat);
+                body.set_position(place_of(solid), true);
+                body.set_linvel(solid.velocity.as_vec3(), true);
+                body.set_angvel(solid.angular_velocity.as_vec3(), true);
             }
         }
+    }
+
+    /// Whether a contact or a joint had a say in a body's last step.
+    fn is_held(&self, handle: RigidBodyHandle) -> bool {
+        let world = &self.world;
+        let touches = |&collider: &ColliderHandle| {
+            world.narrow_phase.contact_pairs_with(collider).any(|pair| pair.has_any_active_contact())
+        };
+        world.impulse_joints.attached_joints(handle).next().is_some()
+            || world.bodies[handle].colliders().iter().any(touches)
     }
 
     /// All of its state.
@@ -157,6 +185,42 @@ impl Rigid {
             }
             _ => false,
         }
+    }
+}
+
+/// Largest turn in one step of the method below, rad: its error is then 10⁻⁹ of it.
+const LARGEST_TURN: f64 = 0.02;
+
+/// A step of a solid on its own: velocities take the wrench, then positions take the velocities.
+fn fly(solid: &mut SolidState, gravity: DVec3, dt: f64, flat: bool) {
+    solid.velocity += dt * (solid.wrench.force * solid.inverse_mass + gravity);
+    solid.pose.position += dt * solid.velocity;
+    let momentum = if flat {
+        // Only the turn about z has an inertia.
+        DVec3::Z * (solid.angular_velocity.z / solid.local_inverse_inertia.z_axis.z)
+    } else {
+        solid.inverse_inertia().inverse() * solid.angular_velocity
+    };
+    let momentum = momentum + dt * solid.wrench.torque;
+    // The angular momentum L stays as it is, and ω = I⁻¹ L changes with the solid's own turning: q' = ω q/2, by the
+    // Runge–Kutta method of order 4.
+    let inverse_inertia = solid.local_inverse_inertia;
+    let spin = |q: DQuat| q * (inverse_inertia * (q.conjugate() * momentum));
+    let rate = |q: DQuat| (DQuat::from_vec4(spin(q).extend(0.0)) * q) * 0.5;
+    let mut q = solid.pose.rotation;
+    let parts = (spin(q).length() * dt / LARGEST_TURN).ceil().max(1.0);
+    let h = dt / parts;
+    for _ in 0..parts as usize {
+        let a = rate(q);
+        let b = rate(q + a * (0.5 * h));
+        let c = rate(q + b * (0.5 * h));
+        let d = rate(q + c * h);
+        q = (q + (a + b * 2.0 + c * 2.0 + d) * (h / 6.0)).normalize();
+    }
+    solid.pose.rotation = q;
+    solid.angular_velocity = spin(q);
+    if flat {
+        flatten(solid);
     }
 }
 

@@ -21,6 +21,7 @@ mod ropes_and_cloth;
 mod shear;
 mod taylor_green;
 mod terminal_velocity;
+mod torque_free;
 mod two_sizes;
 
 use crate::scene::{self, Scene};
@@ -43,6 +44,7 @@ pub static ALL: &[&Validation] = &[
     &shear::POISEUILLE_ARTIFICIAL,
     &shear::POISEUILLE_IMPLICIT,
     &taylor_green::TAYLOR_GREEN,
+    &torque_free::TORQUE_FREE,
     &archimedes::ARCHIMEDES,
     &terminal_velocity::TERMINAL_VELOCITY,
     &cavity::CAVITY,
@@ -127,6 +129,7 @@ pub fn flip(behaviour: &'static str) -> impl Fn(&mut Scene) + Sync {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scene::IntegratorName;
 
     fn passes(validation: &Validation, tamper: &Tamper) -> bool {
         (validation.run)(tamper).is_ok_and(|checks| checks.iter().all(|check| check.passed))
@@ -156,6 +159,18 @@ mod tests {
             scene.interfaces.iter_mut().for_each(|interface| interface.tension = 0.0);
         };
         assert!(!passes(&drop::DROP_IN_FLUID, &without));
+    }
+
+    #[test]
+    fn another_integrator_is_noticed() {
+        let other = |scene: &mut Scene| scene.time.integrator = IntegratorName::SymplecticEuler;
+        assert!(!passes(&integrators::INTEGRATOR_ORDERS, &other));
+    }
+
+    /// A box that falls gains energy.
+    #[test]
+    fn gravity_is_noticed() {
+        assert!(!passes(&torque_free::TORQUE_FREE, &|scene| scene.gravity = [0.0, -1e-3, 0.0]));
     }
 
     #[test]
