@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use glam::{Vec3, vec3};
 use littoral::frame::Frame;
 use littoral::gallery;
-use littoral::scene::{Dimensions, Draw, Finish, Look, Scene, Side, Source};
+use littoral::scene::{self, Dimensions, Draw, Finish, Look, Scene, Side, Source};
+use littoral::structure;
 use littoral::table::{TableColumn, Values};
 use littoral_picture::carry::Carried;
 use littoral_picture::grains::{self, Advected, Fade, Sand};
@@ -373,10 +374,30 @@ impl<'a> Subjects<'a> {
     }
 
     fn sheet(&self, frame: &Frame, look: &Look, body: usize) -> Result<Thing, Failure> {
-        let (group, rows, columns) = self.rows(frame, body)?;
         let options = Sheet { thickness: self.thickness(look), ..Sheet::default() };
-        let mesh = sheet::sheet(&group.positions, rows, columns, None, &group.wetness_column(), &options)
-            .map_err(|error| Failure::Run(error.to_string()))?;
+        let mesh = match &self.scene.bodies[body].source {
+            Source::Shape(shape @ scene::Shape::Net { .. }) => {
+                let group = gather(frame, &[body]);
+                let mut triangles = shape.net(self.scene.bodies[body].spacing).triangles;
+                if let Some(whole) = whole_triangles(frame, &group, &triangles) {
+                    let mut whole = whole.into_iter();
+                    triangles.retain(|_| whole.next() == Some(true));
+                }
+                sheet::sheet_of_triangles(&group.positions, &triangles, &group.wetness_column(), &options)
+            }
+            _ => {
+                let (group, rows, columns) = self.rows(frame, body)?;
+                let nodes = 0..group.positions.len() as u32;
+                let grid = structure::Sheet::grid(0, nodes, (rows, columns), 1.0);
+                // A cell is two triangles.
+                let cells = whole_triangles(frame, &group, &grid.triangles)
+                    .map(|whole| whole.chunks(2).map(|cell| cell.iter().all(|whole| *whole)).collect());
+                let cells: Option<Vec<bool>> = cells;
+                let wetness = group.wetness_column();
+                sheet::sheet(&group.positions, rows, columns, cells.as_deref(), &wetness, &options)
+            }
+        };
+        let mesh = mesh.map_err(|error| Failure::Run(error.to_string()))?;
         Ok(Thing { shape: Shape::Mesh(mesh), look: answer(look) })
     }
 
@@ -538,6 +559,16 @@ fn gather(frame: &Frame, bodies: &[usize]) -> Group {
         wetness,
         rows,
     }
+}
+
+/// Which triangles of a sheet are still there; `None` where nothing has torn.
+fn whole_triangles(frame: &Frame, group: &Group, triangles: &[[u32; 3]]) -> Option<Vec<bool>> {
+    let torn = frame.indices("torn")?;
+    let torn: Vec<u32> = group.rows.iter().map(|&row| torn.get(row).copied().unwrap_or(0)).collect();
+    let slots = structure::slots(triangles);
+    let is_whole =
+        |(corner, bit): (u32, u32)| torn.get(corner as usize).is_some_and(|torn| torn >> bit & 1 == 0);
+    torn.iter().any(|torn| *torn != 0).then(|| slots.into_iter().map(is_whole).collect())
 }
 
 /// Every column but those that only name particles, for these rows.
