@@ -29,6 +29,9 @@ scenes!(
     "river",
     "lava",
     "adhesion",
+    "flag",
+    "banner",
+    "soft-figure",
     "fine-surface"
 );
 

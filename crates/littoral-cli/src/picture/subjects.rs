@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use glam::{Vec3, vec3};
 use littoral::frame::Frame;
 use littoral::gallery;
-use littoral::scene::{Dimensions, Draw, Finish, Look, Scene, Side, Source};
+use littoral::scene::{self, Dimensions, Draw, Finish, Look, Scene, Side, Source};
+use littoral::structure;
 use littoral::table::{TableColumn, Values};
 use littoral_picture::carry::Carried;
 use littoral_picture::grains::{self, Advected, Fade, Sand};
@@ -39,6 +40,18 @@ struct Group {
 impl Group {
     fn particles(&self) -> grains::Particles<'_> {
         grains::Particles { positions: &self.positions, ids: &self.ids, wetness: &self.wetness }
+    }
+
+    /// Some of it.
+    fn part(&self, range: std::ops::Range<usize>) -> Group {
+        Group {
+            rows: self.rows[range.clone()].to_vec(),
+            ids: self.ids[range.clone()].to_vec(),
+            positions: self.positions[range.clone()].to_vec(),
+            velocities: self.velocities[range.clone()].to_vec(),
+            supports: self.supports[range.clone()].to_vec(),
+            wetness: self.wetness.get(range).unwrap_or_default().to_vec(),
+        }
     }
 
     /// Wetness as a value of the particles, if there is any.
@@ -375,17 +388,33 @@ impl<'a> Subjects<'a> {
     }
 
     fn sheet(&self, frame: &Frame, look: &Look, body: usize) -> Result<Thing, Failure> {
-        let (mut group, rows, columns) = self.rows(frame, body)?;
-        // Of several layers, the middle one.
-        let in_layer = rows * columns;
-        let middle = self.scene.bodies[body].layers / 2 * in_layer;
-        group.positions = group.positions[middle..middle + in_layer].to_vec();
-        if !group.wetness.is_empty() {
-            group.wetness = group.wetness[middle..middle + in_layer].to_vec();
-        }
         let options = Sheet { thickness: self.thickness(look), ..Sheet::default() };
-        let mesh = sheet::sheet(&group.positions, rows, columns, None, &group.wetness_column(), &options)
-            .map_err(|error| Failure::Run(error.to_string()))?;
+        let mesh = match &self.scene.bodies[body].source {
+            Source::Shape(shape @ scene::Shape::Net { .. }) => {
+                let group = gather(frame, &[body]);
+                let mut triangles = shape.net(self.scene.bodies[body].spacing).triangles;
+                if let Some(whole) = whole_triangles(frame, &group, &triangles) {
+                    let mut whole = whole.into_iter();
+                    triangles.retain(|_| whole.next() == Some(true));
+                }
+                sheet::sheet_of_triangles(&group.positions, &triangles, &group.wetness_column(), &options)
+            }
+            _ => {
+                let (all, rows, columns) = self.rows(frame, body)?;
+                // Of several layers, the middle one.
+                let in_layer = rows * columns;
+                let middle = self.scene.bodies[body].layers / 2 * in_layer;
+                let group = all.part(middle..middle + in_layer);
+                let grid = structure::Sheet::grid(0, 0..in_layer as u32, (rows, columns), 1, 1.0);
+                // A cell is two triangles.
+                let cells = whole_triangles(frame, &group, &grid.triangles)
+                    .map(|whole| whole.chunks(2).map(|cell| cell.iter().all(|whole| *whole)).collect());
+                let cells: Option<Vec<bool>> = cells;
+                let wetness = group.wetness_column();
+                sheet::sheet(&group.positions, rows, columns, cells.as_deref(), &wetness, &options)
+            }
+        };
+        let mesh = mesh.map_err(|error| Failure::Run(error.to_string()))?;
         Ok(Thing { shape: Shape::Mesh(mesh), look: answer(look) })
     }
 
@@ -553,6 +582,16 @@ fn gather(frame: &Frame, bodies: &[usize]) -> Group {
         wetness,
         rows,
     }
+}
+
+/// Which triangles of a sheet are still there; `None` where nothing has torn.
+fn whole_triangles(frame: &Frame, group: &Group, triangles: &[[u32; 3]]) -> Option<Vec<bool>> {
+    let torn = frame.indices("torn")?;
+    let torn: Vec<u32> = group.rows.iter().map(|&row| torn.get(row).copied().unwrap_or(0)).collect();
+    let slots = structure::slots(triangles);
+    let is_whole =
+        |(corner, bit): (u32, u32)| torn.get(corner as usize).is_some_and(|torn| torn >> bit & 1 == 0);
+    torn.iter().any(|torn| *torn != 0).then(|| slots.into_iter().map(is_whole).collect())
 }
 
 /// Every column but those that only name particles, for these rows.

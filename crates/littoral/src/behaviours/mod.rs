@@ -4,6 +4,7 @@
 //! order of the registry, for its share of each stage ([`Behaviour`]); most have a share in one or two.
 
 pub mod adhesion;
+pub mod air;
 pub mod artificial_viscosity;
 pub mod cohesion;
 pub mod contact;
@@ -57,6 +58,7 @@ pub static REGISTRY: &[&dyn Behaviour] = &[
     &dispersion::Dispersion,
     &drag::Drag,
     &springs::Springs,
+    &air::Air,
     &contact::Contact,
 ];
 

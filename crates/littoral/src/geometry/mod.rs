@@ -458,7 +458,9 @@ impl Shape {
                 if !(bounds.0.is_finite() && bounds.1.is_finite()) || bounds.0.cmpge(bounds.1).any() {
                     return TriangleMesh::default();
                 }
-                nets::surface(level, bounds, fine_enough(cell, self.thinnest(), bounds))
+                let mut mesh = nets::surface(level, bounds, fine_enough(cell, self.thinnest(), bounds));
+                nets::even_out(&mut mesh, level, cell);
+                mesh
             }
         };
         // Corners of no triangle.

@@ -106,6 +106,28 @@ struct Piece {
     edges: Vec<(I64Vec3, usize, bool)>,
 }
 
+/// Sweeps of [`even_out`].
+const SWEEPS: usize = 12;
+
+/// Moves the corners of a surface to the middle of their neighbours and back onto it, a few times: no triangle stays so thin
+/// that what is made of its angles is ill.
+pub fn even_out(mesh: &mut TriangleMesh, level: Level<'_>, cell: f64) {
+    for _ in 0..SWEEPS {
+        let mut middle = vec![(DVec3::ZERO, 0.0); mesh.positions.len()];
+        for &[a, b, c] in &mesh.triangles {
+            for (a, b) in [(a, b), (b, c), (c, a)] {
+                middle[a as usize].0 += mesh.positions[b as usize];
+                middle[a as usize].1 += 1.0;
+            }
+        }
+        let moved = mesh.positions.par_iter().zip(middle).map(|(&from, (sum, count))| {
+            let to = if count > 0.0 { from.lerp(sum / count, 0.7) } else { from };
+            project(level, to, cell, false)
+        });
+        mesh.positions = moved.collect();
+    }
+}
+
 /// The surface within bounds.
 pub fn surface(level: Level<'_>, bounds: (DVec3, DVec3), cell: f64) -> TriangleMesh {
     let lattice = Lattice::new(bounds, cell, false);

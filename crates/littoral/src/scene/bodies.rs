@@ -65,7 +65,8 @@ pub fn body(reader: &Reader<'_>, index: usize, end_of_run: Option<f64>, spacing:
     let jitter = reader.number("jitter");
     let behaviours = behaviours(reader, material, &name);
     let is_sheet = matches!(source, Some(Source::Shape(Shape::Sheet { .. })));
-    let look = looks::look(reader, material, is_sheet);
+    let is_net = matches!(source, Some(Source::Shape(Shape::Net { .. })));
+    let look = looks::look(reader, material, is_sheet, is_net);
     let source_key = if reader.entry("emitter").is_some() { "emitter" } else { "shape" };
     if let (Some(entry), true) = (reader.entry("velocity"), reader.entry("emitter").is_some()) {
         let message = "an emitter's velocity is its own: `speed`, along its direction";

@@ -7,12 +7,12 @@ use super::read::Reader;
 use super::sections::side_name;
 use super::values::{Log, show, show_rounded};
 use super::{
-    Dimensions, Domain, IntegratorName, Mobility, Opening, Scene, Shape, Side, Solid, Solver, Source, Sph,
-    Time, WallModel,
+    Body, Dimensions, Domain, IntegratorName, Mobility, Opening, Scene, Shape, Side, Solid, Solver, Source,
+    Sph, Time, WallModel,
 };
 use crate::behaviour::BehaviourUse;
 use crate::behaviour::Value;
-use crate::behaviours::{Behaviour, REGISTRY};
+use crate::behaviours::{Behaviour, REGISTRY, springs};
 use crate::timeline::Curve;
 
 /// More particles than this are a slip of the keyboard: 2·10⁸ take more than 20 GB.
@@ -200,6 +200,46 @@ pub fn one_pressure(drafts: &[Draft], log: &Log) {
                 "give all fluids `incompressible` (what a material brings), or all of them `tait` or `gas`",
             ),
     );
+}
+
+/// What springs and air need of a body's shape.
+pub fn springs_and_air(drafts: &[Draft], log: &Log) {
+    let uses = |draft: &Draft, name: &str| {
+        let used = draft.body.iter().flat_map(|body| &body.behaviours).find(|used| used.schema.name == name);
+        used.cloned()
+    };
+    for draft in drafts {
+        let Some(source) = &draft.source else { continue };
+        if uses(draft, "springs").is_some() && !matches!(source, Source::Shape(_)) {
+            let message =
+                format!("`{}` cannot be held by springs: its particles come one by one", draft.name);
+            log.push(
+                Problem::error("key-clash", &draft.source_at, message).label("an emitter").help(
+                    "springs are made between particles that are there at the start: give it a `shape`",
+                ),
+            );
+        }
+        let has_rows = matches!(source, Source::Shape(Shape::Sheet { .. } | Shape::Line { .. }));
+        let is_filter = |used: &BehaviourUse| *used.value("method") == Value::Choice(springs::FILTER);
+        if uses(draft, "springs").is_some_and(|used| is_filter(&used)) && !has_rows {
+            let message = format!("`{}` has no rows: the filter of its springs would be full", draft.name);
+            log.push(
+                Problem::error("key-clash", &draft.at, message)
+                    .label("has `method = \"filter\"`")
+                    .help("use `implicit` or `neighbours`; `filter` is for sheets and lines"),
+            );
+        }
+        let has_surface = has_rows || matches!(source, Source::Shape(Shape::Net { .. }));
+        let is_held = draft.body.as_ref().is_some_and(Body::holds_shape);
+        if uses(draft, "air").is_some() && !(has_surface && is_held) {
+            let message = format!("`{}` has no surface that air could act on", draft.name);
+            log.push(
+                Problem::error("key-clash", &draft.at, message).label("has `air`").help(
+                    "air is for sheets, nets and lines that hold their shape; `drag` is for all others",
+                ),
+            );
+        }
+    }
 }
 
 /// Fluid clings to samples that stand for a volume.

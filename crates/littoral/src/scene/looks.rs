@@ -149,8 +149,9 @@ fn read_lamp(reader: &Reader<'_>) -> Option<Lamp> {
     })
 }
 
-/// What is not written comes from the material. `is_sheet`: whether the body's shape has rows and columns.
-pub fn look(body: &Reader<'_>, material: Option<&Material>, is_sheet: bool) -> Option<Look> {
+/// What is not written comes from the material. `is_sheet`: whether the body's shape has rows and columns; `is_net`:
+/// whether it has triangles.
+pub fn look(body: &Reader<'_>, material: Option<&Material>, is_sheet: bool, is_net: bool) -> Option<Look> {
     let usual = material.map_or(Look::PLAIN, |material| material.look.clone());
     let reader = body.table("look")?;
     let draw = reader.word("draw");
@@ -172,7 +173,8 @@ pub fn look(body: &Reader<'_>, material: Option<&Material>, is_sheet: bool) -> O
         log.push(problem.label("`mesh` is missing").help("name an OBJ file: `mesh = \"duck.obj\"`"));
         return None;
     }
-    if matches!(draw, Some(Draw::Sheet | Draw::Yarn)) && !is_sheet {
+    let can_be_drawn = is_sheet || (is_net && draw == Some(Draw::Sheet));
+    if matches!(draw, Some(Draw::Sheet | Draw::Yarn)) && !can_be_drawn {
         let message = "only a sheet of particles has the rows and columns to draw this through";
         let problem = Problem::error("key-clash", &reader.place("draw"), message);
         log.push(

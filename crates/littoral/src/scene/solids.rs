@@ -162,7 +162,7 @@ pub fn solid(reader: &Reader<'_>, index: usize, world_slip: f64) -> Draft {
         None => Some(world_slip),
     };
     let mobility = mobility(reader);
-    let look = looks::look(reader, None, matches!(shape, Some(Shape::Sheet { .. })));
+    let look = looks::look(reader, None, matches!(shape, Some(Shape::Sheet { .. })), false);
     if inside == Some(true) && reader.entry("free").is_some() {
         let message = "a hollow in an endless solid cannot be free: it has no mass";
         let problem = Problem::error("key-clash", &reader.place("inside"), message);

@@ -11,11 +11,12 @@
 //! - *bend*: the curvature of three nodes in a line, h apart, is |x₋ − 2x + x₊|/h². Its energy, B w h/2 times its square, is
 //!   that of three pairs, since |x₋ − 2x + x₊|² = 2|x₋ − x|² + 2|x₊ − x|² − |x₊ − x₋|²: springs without a length at rest, of the
 //!   constants 2B w/h³ along the line and −B w/h³ from end to end. A spring of length 2h from end to end, as is customary
-//!   [Oztireli2010, 6.3; Bayraktar2010, 4.1.1], cannot have a bending stiffness: it is shortened by the *square* of the
+//!   [Ozgen2013, 6.3; Bayraktar2010, 4.1.1], cannot have a bending stiffness: it is shortened by the *square* of the
 //!   curvature, and gives way freely at first. Along rows, columns and diagonals, with 2/3 of B each, a plate bends alike in
 //!   all directions, with Poisson's ratio 1/3.
 //! - Triangles of a mesh: edges with k = Y (A₁ + A₂)/L² [VanGelder1998], and the bending of two triangles that share an
-//!   edge, flat at rest, by pairs again: 3B/(A₁ + A₂) |Σ K x|² with K made of cotangents [Bergou2006]. Where they are not
+//!   edge, flat at rest, by pairs again: B/(A₁ + A₂) |Σ K x|² with K made of cotangents [Bergou2006, where a 3 makes a rolled sheet of equal
+//!   triangles three times too stiff: all of its curvature is met by a third of the edges]. Where they are not
 //!   flat, a spring between the two corners opposite the edge has the same energy for small changes of the angle.
 //! - *inner* springs of a body that fills a volume, to the 18 nodes around on a cubic lattice: k = 0.4 E h makes it
 //!   isotropic with Young's modulus E and Poisson's ratio 1/4 (in 2-D, 3E/4 and 3E/8 for 8 nodes). Of a closed mesh:
@@ -100,6 +101,8 @@ pub struct Net {
     /// Where the springs of each node start in `halves`.
     starts: Vec<u32>,
     halves: Vec<Half>,
+    /// The partner of each: all that a product needs.
+    partners: Vec<u32>,
     /// Triangles of its sheet at first; those that are left are in the sheet.
     triangles: Vec<[u32; 3]>,
     /// Largest Σ share/m of any node for each kind, and of Σ |bend|/m: what bounds the fastest oscillation.
@@ -117,6 +120,12 @@ impl Net {
     #[inline(always)]
     pub fn range(&self, node: usize) -> Range<usize> {
         self.starts[node] as usize..self.starts[node + 1] as usize
+    }
+
+    /// Nodes at the other ends of a node's springs.
+    #[inline(always)]
+    pub fn partners(&self, node: usize) -> &[u32] {
+        &self.partners[self.range(node)]
     }
 
     pub fn all_halves(&self) -> &[Half] {
@@ -418,7 +427,8 @@ impl Builder {
         }
         for ([a, b], around) in &edges {
             let areas: f64 = around.iter().map(|&t| area(&self, triangles[t])).sum();
-            let share = areas / self.distance(*a, *b).powi(2);
+            // An edge much shorter than its triangles are wide would be stiffer than all others together.
+            let share = (areas / self.distance(*a, *b).powi(2)).min(MOST_SHARE);
             self.spring(*a, *b, SpringKind::Stretch, share, NONE);
         }
         for (t, corners) in triangles.iter().enumerate() {
@@ -457,6 +467,11 @@ impl Builder {
         let axis = (at(b) - at(a)) / edge;
         let height = |k: usize| (at(k) - at(a)) - axis * (at(k) - at(a)).dot(axis);
         let (up, down) = (height(c), height(d));
+        // Over an edge between needles nothing can be said of the angle: what is around them bends.
+        let least = NEEDLE * edge.max(self.distance(c, d));
+        if up.length() < least || down.length() < least || edge == 0.0 {
+            return;
+        }
         let sine = up.cross(down).length() / (up.length() * down.length());
         if sine < FLAT {
             let cot = |corner: usize, p: usize, q: usize| {
@@ -465,11 +480,11 @@ impl Builder {
             };
             let (at_a, at_b) = ([cot(a, b, c), cot(a, b, d)], [cot(b, a, c), cot(b, a, d)]);
             let k = [at_b[0] + at_b[1], at_a[0] + at_a[1], -at_a[0] - at_b[0], -at_a[1] - at_b[1]];
-            self.bend(&[a, b, c, d], &k, 3.0 / areas);
+            self.bend(&[a, b, c, d], &k, 1.0 / areas);
         } else {
             // l changes with the angle φ by h₁h₂ sin φ/l; nearly flat, that says nothing, and we stop at a little.
             let turn = up.length() * down.length() * sine.max(STEEP) / self.distance(c, d);
-            let share = 3.0 * edge * edge / areas / (turn * turn);
+            let share = edge * edge / areas / (turn * turn);
             self.spring(c, d, SpringKind::Bend, share, face);
         }
     }
@@ -583,6 +598,7 @@ impl Builder {
             bends: self.bends,
             faces: self.faces,
             starts,
+            partners: halves.iter().map(|half| half.partner).collect(),
             halves,
             triangles: self.triangles,
             crowd: [0.0; 5],
@@ -597,6 +613,10 @@ impl Builder {
 const FLAT: f64 = 0.02;
 /// And the least that one which is not flat counts with.
 const STEEP: f64 = 0.2;
+/// Largest constant of an edge over the stiffness of cloth: that of equal triangles is 0.87.
+const MOST_SHARE: f64 = 5.0;
+/// Height of a triangle over its longest side below which it is a needle.
+const NEEDLE: f64 = 0.1;
 
 /// Sum of what bending adds, for tests: ½ Σ over pairs.
 #[cfg(test)]
