@@ -410,6 +410,7 @@ fn behaviours_with_numbers(scene: &Scene) -> Vec<Vec<BehaviourUse>> {
             if *value == Value::Automatic {
                 *value = match (used.schema.name, property.name) {
                     ("gravity", "acceleration") => Value::Vector(scene.gravity),
+                    ("stretch-limit", "down") => Value::Vector(scene.gravity),
                     ("tait", "sound_speed") => Value::Number(Curve::constant(sound_speed)),
                     ("gas", "stiffness") => Value::Number(Curve::constant(sound_speed * sound_speed)),
                     (schema, name) => unreachable!("`{schema}.{name}` has no automatic value"),

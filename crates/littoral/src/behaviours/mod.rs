@@ -15,6 +15,7 @@ pub mod incompressible;
 #[cfg(test)]
 mod law_tests;
 pub mod pressure;
+pub mod stretch_limit;
 pub mod tait;
 pub mod tension;
 pub mod viscosity;
@@ -54,6 +55,7 @@ pub static REGISTRY: &[&dyn Behaviour] = &[
     &tension::pairwise::PairwiseTension,
     &dispersion::Dispersion,
     &drag::Drag,
+    &stretch_limit::StretchLimit,
 ];
 
 // The pair laws, for the loop that adds up all forces in one sweep over the neighbours.

@@ -12,6 +12,7 @@
 pub mod nodes;
 pub mod pins;
 mod sheets;
+pub mod web;
 
 pub use nodes::Nodes;
 pub use pins::Pins;
@@ -24,6 +25,8 @@ pub struct Structure {
     /// Bodies of one layer, in the scene's order.
     pub sheets: Vec<Sheet>,
     pub pins: Pins,
+    /// Cloths that are kept from stretching.
+    pub limited: Vec<crate::behaviours::stretch_limit::Limited>,
 }
 
 impl Structure {
