@@ -99,6 +99,8 @@ pub enum Unit {
     CubicMetrePerSecond,
     Degree,
     Kelvin,
+    /// A moment; of bending stiffness for each metre of width, N·m²/m.
+    NewtonMetre,
 }
 
 impl Unit {
@@ -120,6 +122,7 @@ impl Unit {
             Unit::CubicMetrePerSecond => "m³/s",
             Unit::Degree => "°",
             Unit::Kelvin => "K",
+            Unit::NewtonMetre => "N·m",
         }
     }
 }

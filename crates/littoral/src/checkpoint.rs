@@ -57,6 +57,9 @@ pub struct State {
     /// State of the rigid bodies, as hexadecimal digits.
     #[serde(default)]
     pub rigid: String,
+    /// Ends of springs that are cut, as nodes.
+    #[serde(default)]
+    pub cuts: Vec<[u32; 2]>,
 }
 
 /// Why a checkpoint cannot be gone on from.
@@ -95,6 +98,7 @@ impl Checkpoint {
             rest_density_bits: world.bodies.iter().map(|body| body.rest_density.to_bits()).collect(),
             solid_bits: world.solids.iter().map(|solid| solid.bits().to_vec()).collect(),
             rigid: world.rigid.as_ref().map_or_else(String::new, |rigid| to_hex(&rigid.bytes())),
+            cuts: world.structure.nets.iter().flat_map(|net| net.cuts()).collect(),
         };
         Checkpoint { state, columns: world.particles.columns().iter().map(save).collect() }
     }
@@ -178,6 +182,7 @@ impl World {
         self.structure.pins.resume(self.clock.time);
         self.structure.nodes.find(&self.particles);
         self.link();
+        self.structure.cut(&state.cuts);
         self.forget_neighbours();
         Ok(())
     }

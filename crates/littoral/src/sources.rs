@@ -76,6 +76,19 @@ pub fn fill(shape: &Shape, d: &Discretisation) -> Vec<Newborn> {
         Shape::Sheet { corner, along, across } => {
             sheet(shape, DVec3::from(*corner), DVec3::from(*along), DVec3::from(*across), spacing)
         }
+        Shape::Line { from, to } => {
+            let (from, to) = (DVec3::from(*from), DVec3::from(*to));
+            let count = shape.points_in_line(spacing).unwrap_or_default();
+            let volume = spacing.powi(d.dimensions.count() as i32);
+            let place = |k: usize| from.lerp(to, k as f64 / (count - 1) as f64);
+            (0..count).map(|k| Newborn { position: place(k), volume }).collect()
+        }
+        Shape::Net { centre, .. } => {
+            let mesh = shape.net(spacing);
+            let middle = geometry::MassProperties::of_mesh(&mesh).centre;
+            let places = mesh.positions.into_iter().chain(centre.then_some(middle));
+            places.map(|position| Newborn { position, volume: spacing.powi(3) }).collect()
+        }
         _ => {
             let cell = cell(shape, d.dimensions, spacing);
             let mut places = lattice(shape, &cell, d.dimensions);

@@ -17,7 +17,7 @@ use crate::solids::{self, Calibration, Rigid, SolidState, Wrench};
 use crate::solve::pressure::PressureSolve;
 use crate::solves::Solves;
 use crate::sources::{self, Drain, Emitter};
-use crate::structure::{Pins, Sheet, Structure};
+use crate::structure::{Line, Pins, Sheet, Structure};
 use crate::timeline::Curve;
 use crate::timers::Timers;
 use crate::timestep::{Limit, Limits};
@@ -189,7 +189,13 @@ impl World {
                     let mut born = sources::fill(shape, &d);
                     // Where there is a solid, there is no fluid.
                     let clear = 0.45 * body.spacing;
-                    born.retain(|one| world.solids.iter().all(|solid| solid.distance(one.position) >= clear));
+                    // Cloth keeps its rows: the guard holds it out of solids.
+                    if !shape.is_thin() {
+                        let is_clear = |one: &sources::Newborn| {
+                            world.solids.iter().all(|solid| solid.distance(one.position) >= clear)
+                        };
+                        born.retain(is_clear);
+                    }
                     let jitter = body.jitter * body.spacing;
                     let start = world.particles.len();
                     world.add(index as u32, &born, body.velocity.map(|v| v as f32).into(), jitter);
@@ -221,6 +227,32 @@ impl World {
             let density = body.rest_density.at(0.0);
             sheet.weigh(start, density, &d, &Calibration::new(&d), &mut self.particles);
             self.structure.sheets.push(sheet);
+        }
+        self.give_line_or_net(index, body, shape, start);
+    }
+
+    /// The same for ropes and nets.
+    fn give_line_or_net(&mut self, index: u32, body: &Body, shape: &Shape, start: usize) {
+        let d = self.discretisation.of_body(body.spacing);
+        let nodes = self.structure.nodes.of_body(index);
+        let (thickness, density) = (body.thickness, body.rest_density.at(0.0));
+        match shape {
+            Shape::Line { .. } => {
+                let line = Line { body: index, nodes, thickness };
+                line.weigh(start, density, &d, &Calibration::new(&d), &mut self.particles);
+                self.structure.lines.push(line);
+            }
+            Shape::Net { centre, .. } => {
+                let corner = |triangle: [u32; 3]| triangle.map(|corner| nodes.start + corner);
+                let triangles = shape.net(body.spacing).triangles.into_iter().map(corner).collect();
+                let sheet = Sheet { body: index, nodes, triangles, grid: None, thickness };
+                sheet.weigh(start, density, &d, &Calibration::new(&d), &mut self.particles);
+                if *centre {
+                    sheet.weigh_inside(start, density, &mut self.particles);
+                }
+                self.structure.sheets.push(sheet);
+            }
+            _ => {}
         }
     }
 
@@ -274,7 +306,12 @@ impl World {
             limits.offer_acceleration(0.1, length, self.clock.acceleration);
         }
         let lightest = self.bodies.iter().map(|body| body.rest_density).fold(f32::INFINITY, f32::min);
-        let state = LimitState { discretisation: &self.discretisation, lightest, speed: self.clock.speed };
+        let state = LimitState {
+            discretisation: &self.discretisation,
+            lightest,
+            speed: self.clock.speed,
+            structure: &self.structure,
+        };
         wall_contact::offer_limit(&self.discretisation, &mut limits);
         for resolved in &self.behaviours {
             resolved.behaviour.limit(resolved, &state, &mut limits);

@@ -15,6 +15,7 @@ pub mod incompressible;
 #[cfg(test)]
 mod law_tests;
 pub mod pressure;
+pub mod springs;
 pub mod stretch_limit;
 pub mod tait;
 pub mod tension;
@@ -55,6 +56,7 @@ pub static REGISTRY: &[&dyn Behaviour] = &[
     &tension::pairwise::PairwiseTension,
     &dispersion::Dispersion,
     &drag::Drag,
+    &springs::Springs,
     &stretch_limit::StretchLimit,
 ];
 
@@ -205,6 +207,7 @@ pub struct LimitState<'a> {
     pub lightest: f32,
     /// Fastest particle, m/s.
     pub speed: f32,
+    pub structure: &'a Structure,
 }
 
 /// The step a behaviour's own limit allows, s; for laws whose limit does not depend on the motion.

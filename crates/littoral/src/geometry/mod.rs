@@ -259,6 +259,8 @@ impl Shape {
             Shape::Sheet { corner, along, across } => {
                 primitives::sheet(p, DVec3::from(*corner), DVec3::from(*along), DVec3::from(*across))
             }
+            Shape::Line { from, to } => primitives::capsule(p, DVec3::from(*from), DVec3::from(*to), 0.0),
+            Shape::Net { of, .. } => of.distance(p),
             Shape::Capsule { from, to, radius } => {
                 primitives::capsule(p, DVec3::from(*from), DVec3::from(*to), *radius)
             }
@@ -276,7 +278,7 @@ impl Shape {
 
     pub fn is_thin(&self) -> bool {
         match self {
-            Shape::Sheet { .. } => true,
+            Shape::Sheet { .. } | Shape::Line { .. } | Shape::Net { .. } => true,
             Shape::Mesh(mesh) => !mesh.is_closed(),
             Shape::Tree(tree) => tree.is_thin(),
             _ => false,
@@ -315,6 +317,8 @@ impl Shape {
                 let [c, a, b] = [corner, along, across].map(|v| DVec3::from(*v));
                 around(&[c, c + a, c + b, c + a + b], DVec3::ZERO)
             }
+            Shape::Line { from, to } => around(&[DVec3::from(*from), DVec3::from(*to)], DVec3::ZERO),
+            Shape::Net { of, .. } => of.tight_bounds(flat),
             Shape::Capsule { from, to, radius } => {
                 around(&[DVec3::from(*from), DVec3::from(*to)], DVec3::splat(*radius))
             }
@@ -408,6 +412,8 @@ impl Shape {
             Shape::Sheet { corner, along, across } => {
                 tessellate::sheet(DVec3::from(*corner), DVec3::from(*along), DVec3::from(*across))
             }
+            Shape::Line { .. } => TriangleMesh::default(),
+            Shape::Net { of, .. } => of.net(cell),
             Shape::Capsule { from, to, radius } => {
                 tessellate::capsule(DVec3::from(*from), DVec3::from(*to), *radius, segments(*radius))
             }
@@ -439,6 +445,36 @@ impl Shape {
         }
     }
 
+    /// Triangles of its surface that are about as large as a cell, to be corners of which particles stand: a mesh's own, and
+    /// of all other shapes a net of even cells.
+    pub fn net(&self, cell: f64) -> TriangleMesh {
+        let mut mesh = match self {
+            Shape::Net { of, .. } => of.net(cell),
+            Shape::Mesh(_) => self.triangles(cell),
+            _ if self.is_thin() => self.triangles(cell),
+            _ => {
+                let (bounds, level) =
+                    (self.rough_bounds(), nets::Level { distance: &|p| self.distance(p), normal: None });
+                if !(bounds.0.is_finite() && bounds.1.is_finite()) || bounds.0.cmpge(bounds.1).any() {
+                    return TriangleMesh::default();
+                }
+                nets::surface(level, bounds, fine_enough(cell, self.thinnest(), bounds))
+            }
+        };
+        // Corners of no triangle.
+        let mut place = vec![u32::MAX; mesh.positions.len()];
+        let mut positions = Vec::new();
+        for corner in mesh.triangles.iter_mut().flatten() {
+            let place = &mut place[*corner as usize];
+            if *place == u32::MAX {
+                *place = positions.len() as u32;
+                positions.push(mesh.positions[*corner as usize]);
+            }
+            *corner = *place;
+        }
+        TriangleMesh { positions, ..mesh }
+    }
+
     /// The same shape elsewhere: scaled, turned, moved.
     pub fn placed(&self, place: &Placement) -> Shape {
         let (point, length) = (|p: [f64; 3]| place.apply(p.into()).to_array(), |x: f64| x * place.scale);
@@ -455,6 +491,8 @@ impl Shape {
             Shape::Sheet { corner, along, across } => {
                 Shape::Sheet { corner: point(*corner), along: edge(*along), across: edge(*across) }
             }
+            Shape::Line { from, to } => Shape::Line { from: point(*from), to: point(*to) },
+            Shape::Net { of, centre } => Shape::Net { of: Arc::new(of.placed(place)), centre: *centre },
             Shape::Capsule { from, to, radius } => {
                 Shape::Capsule { from: point(*from), to: point(*to), radius: length(*radius) }
             }

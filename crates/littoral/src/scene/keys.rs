@@ -466,6 +466,8 @@ pub static SHAPE: Section = Section {
         key("torus", Want::Table(&TORUS), Fallback::Derived(""), "a ring"),
         key("plane", Want::Table(&PLANE), Fallback::Derived(""), "everything behind a plane; not for bodies"),
         key("sheet", Want::Table(&SHEET), Fallback::Derived(""), "one layer of particles; 3-D only"),
+        key("line", Want::Table(&LINE), Fallback::Derived(""), "one row of particles: a rope; for bodies"),
+        key("net", Want::Table(&NET), Fallback::Derived(""), "particles on a surface; for bodies, 3-D only"),
         key("mesh", Want::Table(&MESH), Fallback::Derived(""), "triangles from a file; 3-D only"),
         key("heightfield", Want::Table(&HEIGHTFIELD), Fallback::Derived(""), "terrain; 3-D only"),
         key("union", Want::Table(&UNION), Fallback::Derived(""), "several shapes as one"),
@@ -707,6 +709,29 @@ pub static SHEET: Section = Section {
             Want::Vector(Unit::Metre),
             Fallback::Required,
             "from there to the start of the last row",
+        ),
+    ],
+};
+
+pub static LINE: Section = Section {
+    name: "shape.line",
+    meaning: "A row of particles, as wide as it is thick: a rope or a chain, for bodies that hold a shape.",
+    keys: &[
+        key("from", Want::Vector(Unit::Metre), Fallback::Required, "where its first particle stands"),
+        key("to", Want::Vector(Unit::Metre), Fallback::Required, "and its last one"),
+    ],
+};
+
+pub static NET: Section = Section {
+    name: "shape.net",
+    meaning: "Particles at the corners of a surface's triangles: cloth of any cut, or the skin of a soft body. A mesh keeps its own triangles; other shapes get some of about a spacing.",
+    keys: &[
+        key("of", Want::OneOf(&SHAPE), Fallback::Required, "what has the surface"),
+        key(
+            "centre",
+            Want::Flag,
+            Fallback::Flag(false),
+            "another particle in its middle, which springs hold to all others; the body then has the mass of what it encloses",
         ),
     ],
 };

@@ -27,6 +27,8 @@ pub fn key_tables() -> Vec<(&'static str, String)> {
         &keys::TORUS,
         &keys::PLANE,
         &keys::SHEET,
+        &keys::LINE,
+        &keys::NET,
         &keys::MESH,
         &keys::ROTATE,
         &keys::HEIGHTFIELD,

@@ -551,6 +551,16 @@ pub enum Shape {
         along: [f64; 3],
         across: [f64; 3],
     },
+    /// One row of particles: a rope.
+    Line {
+        from: [f64; 3],
+        to: [f64; 3],
+    },
+    /// Particles at the corners of a surface's triangles, and in its middle where `centre` says so.
+    Net {
+        of: Arc<Shape>,
+        centre: bool,
+    },
     /// All points within `radius` of a line.
     Capsule {
         from: [f64; 3],

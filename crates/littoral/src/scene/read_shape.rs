@@ -62,6 +62,17 @@ fn read(kind: &str, table: &Reader<'_>) -> Option<Shape> {
             Some(Shape::Plane { point: point?, normal: normal? })
         }
         "sheet" => sheet(table),
+        "line" => {
+            let (from, to) = ends(table)?;
+            Some(Shape::Line { from, to })
+        }
+        "net" => {
+            let (of, centre) = (one(table), table.flag("centre"));
+            if refuse_flat(table, "nets", "use `shape.line`") {
+                return None;
+            }
+            Some(Shape::Net { of: Arc::new(of?), centre: centre? })
+        }
         "mesh" => mesh(table),
         "heightfield" => heightfield(table),
         "shell" => {
@@ -96,7 +107,13 @@ fn tree(operation: Operation, of: Vec<Shape>) -> Shape {
 /// Whether a shape can serve; says why not.
 fn suits(shape: &Shape, table: &Reader<'_>, need: Need) -> bool {
     let log = table.context.log;
-    let is_sheet = matches!(shape, Shape::Sheet { .. });
+    let is_sheet = matches!(shape, Shape::Sheet { .. } | Shape::Line { .. } | Shape::Net { .. });
+    if matches!(shape, Shape::Line { .. } | Shape::Net { .. }) && need == Need::Solid {
+        let message = "lines and nets are for bodies that hold a shape";
+        let problem = Problem::error("open-shape", &table.at, message).label("a solid needs a surface");
+        log.push(problem.help("use a `capsule` for a rope, or the shape itself"));
+        return false;
+    }
     if shape.is_thin() && need != Need::Solid && !(is_sheet && need == Need::Body) {
         log.push(has_no_inside(shape, table));
         return false;
@@ -120,6 +137,8 @@ fn suits(shape: &Shape, table: &Reader<'_>, need: Need) -> bool {
 fn has_no_inside(shape: &Shape, table: &Reader<'_>) -> Problem {
     let message = match shape {
         Shape::Mesh(_) => "the mesh has a rim: it encloses nothing",
+        Shape::Line { .. } => "a line has no inside",
+        Shape::Net { .. } => "a net has no inside",
         _ => "a sheet has no inside",
     };
     Problem::error("open-shape", &table.at, message)

@@ -28,6 +28,13 @@ impl Shape {
                 let (rows, columns) = self.rows_and_columns(spacing).unwrap_or_default();
                 (rows * columns) as f64 * spacing.powi(3)
             }
+            (Shape::Line { .. }, _) => {
+                self.points_in_line(spacing).unwrap_or_default() as f64
+                    * spacing.powi(dimensions.count() as i32)
+            }
+            (Shape::Net { centre, .. }, _) => {
+                (self.net(spacing).positions.len() + usize::from(*centre)) as f64 * spacing.powi(3)
+            }
             _ => Geometry::of(self, dimensions).mass_properties().volume,
         }
     }
@@ -39,6 +46,13 @@ impl Shape {
         Some((count(*across), count(*along)))
     }
 
+    /// Of a line: how many particles.
+    pub fn points_in_line(&self, spacing: f64) -> Option<usize> {
+        let Shape::Line { from, to } = self else { return None };
+        let way: [f64; 3] = std::array::from_fn(|axis| to[axis] - from[axis]);
+        Some((length(way) / spacing).round() as usize + 1)
+    }
+
     /// Whether the shape is too small to hold a particle of the lattice that fills it.
     ///
     /// A box is stretched to whole particles, so half a spacing across is enough; a sphere's lattice has a cell's
@@ -48,7 +62,11 @@ impl Shape {
         match self {
             Shape::Box { min, max } => (0..count).any(|axis| max[axis] - min[axis] < 0.5 * spacing),
             Shape::Sphere { radius, .. } => *radius <= 0.5 * spacing * (count as f64).sqrt(),
-            Shape::Sheet { .. } => false,
+            Shape::Sheet { .. } => {
+                self.rows_and_columns(spacing).is_some_and(|(rows, columns)| rows.min(columns) < 2)
+            }
+            Shape::Line { .. } => self.points_in_line(spacing).is_some_and(|count| count < 2),
+            Shape::Net { .. } => self.net(spacing).positions.is_empty(),
             _ => sources::misses(self, dimensions, spacing),
         }
     }
@@ -58,7 +76,7 @@ impl Shape {
         let count = dimensions.count();
         // A sheet counts as the box around it: too much where it is slanted.
         let boxed = |shape: &Shape| match shape {
-            Shape::Sheet { .. } => {
+            Shape::Sheet { .. } | Shape::Line { .. } => {
                 let (min, max) = shape.bounds(dimensions);
                 Shape::Box { min, max }
             }

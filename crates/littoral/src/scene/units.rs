@@ -91,7 +91,7 @@ const KINDS: &[(Unit, &str, &[Spelling])] = &[
     ),
     (
         Unit::NewtonPerMetre,
-        "a surface tension",
+        "a force over a length",
         &[times("N/m", 1.0), times("mN/m", 1e-3), times("dyn/cm", 1e-3)],
     ),
     (Unit::SquareMetrePerSecondSquared, "a squared speed", &[times("m2/s2", 1.0), times("cm2/s2", 1e-4)]),
@@ -111,6 +111,11 @@ const KINDS: &[(Unit, &str, &[Spelling])] = &[
             times("l/min", 1e-3 / 60.0),
             times("m3/h", 1.0 / 3600.0),
         ],
+    ),
+    (
+        Unit::NewtonMetre,
+        "a bending stiffness",
+        &[times("N·m", 1.0), times("mN·m", 1e-3), times("uN·m", 1e-6)],
     ),
     (Unit::Degree, "an angle", &[times("deg", 1.0), times("°", 1.0), times("rad", DEGREES_PER_RADIAN)]),
     (Unit::Kelvin, "a temperature", &[times("K", 1.0), Spelling { name: "°C", factor: 1.0, offset: 273.15 }]),
@@ -267,9 +272,9 @@ mod tests {
             Unit::KilogramPerCubicMetre | Unit::Pascal | Unit::PascalSecond | Unit::NewtonPerMetre => (),
             Unit::SquareMetrePerSecond => (),
             Unit::SquareMetrePerSecondSquared | Unit::PerSecond | Unit::Degree | Unit::Kelvin => (),
-            Unit::CubicMetrePerSecond => (),
+            Unit::CubicMetrePerSecond | Unit::NewtonMetre => (),
         };
         KINDS.iter().for_each(|row| all(row.0));
-        assert_eq!(KINDS.len(), 15);
+        assert_eq!(KINDS.len(), 16);
     }
 }

@@ -12,11 +12,12 @@
 pub mod nodes;
 pub mod pins;
 mod sheets;
+pub mod springs;
 pub mod web;
 
 pub use nodes::Nodes;
 pub use pins::Pins;
-pub use sheets::Sheet;
+pub use sheets::{Line, Sheet, slots};
 
 /// The bodies that hold a shape.
 #[derive(Default)]
@@ -24,6 +25,10 @@ pub struct Structure {
     pub nodes: Nodes,
     /// Bodies of one layer, in the scene's order.
     pub sheets: Vec<Sheet>,
+    /// Ropes.
+    pub lines: Vec<Line>,
+    /// Springs of the bodies that have some.
+    pub nets: Vec<springs::Net>,
     pub pins: Pins,
     /// Cloths that are kept from stretching.
     pub limited: Vec<crate::behaviours::stretch_limit::Limited>,
@@ -32,5 +37,18 @@ pub struct Structure {
 impl Structure {
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
+    }
+
+    /// Cuts springs between these nodes, with what hangs on them.
+    pub(crate) fn cut(&mut self, ends: &[[u32; 2]]) {
+        for net in &mut self.nets {
+            let cut: Vec<u32> = ends.iter().filter_map(|&ends| net.find(ends)).collect();
+            if !cut.is_empty() {
+                net.cut(cut);
+                for sheet in self.sheets.iter_mut().filter(|sheet| sheet.body == net.body) {
+                    sheet.triangles = net.whole_triangles();
+                }
+            }
+        }
     }
 }

@@ -37,6 +37,11 @@ impl Pins {
         self.pins.is_empty()
     }
 
+    /// The solid that a pin holds its particles to, by the pin's number and 1.
+    pub(crate) fn holder(&self, number: u32) -> Option<usize> {
+        self.pins.get((number as usize).checked_sub(1)?)?.settings.solid()
+    }
+
     /// After a checkpoint was read: pins whose time has come have their particles already.
     pub(crate) fn resume(&mut self, time: f64) {
         for pin in &mut self.pins {

@@ -16,6 +16,7 @@ mod hydrostatic;
 mod kernel_moments;
 mod layers;
 mod rayleigh_taylor;
+mod ropes_and_cloth;
 mod shear;
 mod taylor_green;
 mod terminal_velocity;
@@ -51,6 +52,9 @@ pub static ALL: &[&Validation] = &[
     &drop::DROP_PERIOD,
     &drop::DROP_IN_FLUID,
     &dispersion::DISPERSION,
+    &ropes_and_cloth::CATENARY,
+    &ropes_and_cloth::HANGING_CLOTH,
+    &ropes_and_cloth::PENDULUM,
 ];
 
 /// A piece of physics with a known answer.
@@ -129,13 +133,14 @@ mod tests {
     /// One for each kind of law; `./test` runs them all in earnest.
     #[test]
     fn a_flipped_sign_is_noticed() {
-        let cases: [(&Validation, &'static str); 6] = [
+        let cases: [(&Validation, &'static str); 7] = [
             (&free_fall::FREE_FALL, "gravity"),
             (&hydrostatic::HYDROSTATIC_COLUMN, "tait"),
             (&shear::POISEUILLE, "viscosity"),
             (&drop::DROP_OSCILLATION, "cohesion"),
             (&drop::DROP_PRESSURE, "curvature-tension"),
             (&dispersion::DISPERSION, "dispersion"),
+            (&ropes_and_cloth::HANGING_CLOTH, "springs"),
         ];
         for (validation, behaviour) in cases {
             assert!(!passes(validation, &flip(behaviour)), "{} does not notice {behaviour}", validation.name);

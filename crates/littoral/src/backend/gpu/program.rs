@@ -252,7 +252,12 @@ struct JoinedLaw {
 /// The laws in use, as text; refuses what is not written for devices yet.
 fn laws(world: &World) -> Result<Vec<JoinedLaw>, GpuError> {
     let lightest = world.bodies.iter().map(|body| body.rest_density).fold(f32::INFINITY, f32::min);
-    let state = LimitState { discretisation: &world.discretisation, lightest, speed: 0.0 };
+    let state = LimitState {
+        discretisation: &world.discretisation,
+        lightest,
+        speed: 0.0,
+        structure: &world.structure,
+    };
     let mut laws = Vec::new();
     for now in &world.behaviours {
         let name = now.behaviour.schema().name;

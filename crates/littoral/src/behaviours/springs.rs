@@ -1,0 +1,776 @@
+//! Springs: cloth, ropes, and soft bodies.
+//!
+//! A spring of the constant k pulls its ends i and j together with
+//!
+//!   f_i = −(k (|x| − L) + c n·v) n,   x = x_i − x_j,  v = v_i − v_j,  n = x/|x|,
+//!
+//! and bending adds −g x for pairs that need no length at rest [Oztireli2010, Eq. 6.1; Bayraktar2010, Eq. 4.2, where the sign
+//! of the friction is misprinted]. Where k, g and L come from is told in `structure/springs.rs`. Friction is c = τk: a time τ for
+//! each kind, whatever the resolution.
+//!
+//! Four ways lead from forces to velocities:
+//!
+//! - `implicit`: backward Euler with the true Jacobian [BaraffWitkin1998]. With u the velocities after all other forces,
+//!   (M + Δt D + Δt² K) v = M u + Δt f(x), where a spring contributes K = k (n nᵀ + max(0, 1 − L/|x|)(1 − n nᵀ)) + g.
+//!   Without the max, a compressed spring would make the matrix indefinite. Conjugate gradients with blocks of 3 × 3 as preconditioner start
+//!   from last step's change; where they stop at v with the residual r, velocities become v + r/m, which keeps momentum. An
+//!   oscillation of frequency ω loses ω²Δt/2 of its amplitude in a second: as by friction with τ = Δt.
+//! - `undamped`: the same with K/4, acting on the *change* of velocity: (M + Δt D + Δt² K/4)(v − v₀) = M(u − v₀) + Δt f(x, v₀). With velocities
+//!   half a step behind positions that is the mean of the force at x − Δt v₀, x, x and x + Δt v: of second order, stable at any step for
+//!   linear springs, and without loss.
+//! - `explicit`: a force like any other; the step is limited by the stiffest node.
+//! - `filter` [Desbrun1999] and `neighbours` [Kang2000; Bayraktar2010, Eqs. 5.37–5.45]: backward Euler with K_ij = −k for whatever direction. The
+//!   matrix then changes only with the step: `filter` factors it once and again whenever the step, a mass, a stiffness, a
+//!   pin or a cut changes. `neighbours` does two sweeps of Jacobi's method instead,
+//!   Δv_i ≈ (Δt f̃_i + Δt² Σ k_ij Δt f̃_j/(m_j + Δt² Σ_l k_jl))/(m_i + Δt² Σ_j k_ij), with f̃_i = f_i + Δt Σ k_ij (v_j − v_i), f of all forces.
+//!   [Bayraktar2010] prints h for Δt in Eq. 5.42, i for j in 5.43, and H_ii = k n_i without its minus. Both resist turning.
+//!
+//! Pinned nodes keep their velocity: their rows have no unknown. `docs/springs.md` compares the methods.
+//! Kept honest by `littoral validate catenary`, `hanging-cloth` and `pendulum`, and by the tests below.
+
+use glam::{DVec3, Mat3, Vec3, Vec4};
+use rayon::prelude::*;
+
+use crate::behaviour::{BehaviourUse, Default, Kind, Property, Schema, Unit, Value};
+use crate::behaviours::{Around, Behaviour, LimitState, Solved};
+use crate::columns::{ACCELERATION, MASS, PIN, POSITION, REFERENCE, SPRING_CHANGE, TORN, VELOCITY};
+use crate::discretisation::Discretisation;
+use crate::particles::Particles;
+use crate::resolve::Resolved;
+use crate::scene::Dimensions;
+use crate::solids::Wrench;
+use crate::solve::conjugate_gradients::{self, Entry, Stop, System};
+use crate::structure::nodes::GONE;
+use crate::structure::springs::{Builder, Net, SpringKind};
+use crate::structure::{Structure, slots};
+use crate::timestep::{Limit, Limits};
+
+const fn number(name: &'static str, meaning: &'static str, unit: Unit, usual: f64, max: f64) -> Property {
+    Property { name, meaning, kind: Kind::Number { unit, default: Default::Value(usual), min: 0.0, max } }
+}
+
+pub static SCHEMA: Schema = Schema {
+    name: "springs",
+    summary: "cloth, ropes and soft bodies: particles joined by springs that may tear",
+    law: "m a_i = −w Σ_j (k(|x_ij| − L) + τk n·v_ij) n + g x_ij, by backward Euler",
+    half_weight: "half the stiffness",
+    reference: "Oztireli2010, 6.3; Bayraktar2010, 4.1, 5.6; BaraffWitkin1998",
+    properties: &[
+        number(
+            "stretch_stiffness",
+            "of cloth: tension over strain, for each metre of width",
+            Unit::NewtonPerMetre,
+            1000.0,
+            1e9,
+        ),
+        number(
+            "shear_stiffness",
+            "of cloth with rows: shear force over angle, for each metre of width",
+            Unit::NewtonPerMetre,
+            200.0,
+            1e9,
+        ),
+        number(
+            "bend_stiffness",
+            "of cloth: moment over curvature, for each metre of width",
+            Unit::NewtonMetre,
+            1e-5,
+            1e6,
+        ),
+        number("young_modulus", "of soft bodies: stress over strain, inside", Unit::Pascal, 1e4, 1e11),
+        number(
+            "compression",
+            "part of the stiffness that stretch and shear springs have when they are pushed together",
+            Unit::One,
+            1.0,
+            1.0,
+        ),
+        number(
+            "stretch_damping",
+            "friction of stretch springs over their stiffness",
+            Unit::Second,
+            0.0,
+            10.0,
+        ),
+        number("shear_damping", "friction of shear springs over their stiffness", Unit::Second, 0.0, 10.0),
+        number(
+            "bend_damping",
+            "friction of bending over its stiffness; it also slows the turning of what is bent",
+            Unit::Second,
+            0.0,
+            10.0,
+        ),
+        number("inner_damping", "friction of inner springs over their stiffness", Unit::Second, 0.0, 10.0),
+        number(
+            "tear_strain",
+            "springs longer than this, over their length at rest less 1, are cut; 0 for never",
+            Unit::One,
+            0.0,
+            100.0,
+        ),
+        Property {
+            name: "across",
+            meaning: "springs through a closed net, from each corner to the one opposite",
+            kind: Kind::Switch { default: true },
+        },
+        Property {
+            name: "method",
+            meaning: "how velocities follow from forces",
+            kind: Kind::Choice {
+                options: &["implicit", "undamped", "explicit", "filter", "neighbours"],
+                default: 0,
+            },
+        },
+        Property {
+            name: "error",
+            meaning: "what the solve may leave, as a fraction of what springs do in a step",
+            kind: Kind::Number { unit: Unit::One, default: Default::Value(1e-3), min: 1e-7, max: 0.5 },
+        },
+    ],
+};
+
+/// How velocities follow from forces, in the order of the property's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Method {
+    Implicit,
+    Undamped,
+    Explicit,
+    Filter,
+    Neighbours,
+}
+
+impl Method {
+    fn of(used: &BehaviourUse) -> Method {
+        use Method::*;
+        let all = [Implicit, Undamped, Explicit, Filter, Neighbours];
+        if let Value::Choice(k) = used.value("method") { all[*k] } else { Implicit }
+    }
+}
+
+pub struct Springs;
+
+impl Behaviour for Springs {
+    fn schema(&self) -> &'static Schema {
+        &SCHEMA
+    }
+
+    fn holds_shape(&self) -> bool {
+        true
+    }
+
+    fn require_columns(&self, particles: &mut Particles) {
+        particles.require(&SPRING_CHANGE);
+        particles.require(&TORN);
+    }
+
+    fn link(&self, now: &Resolved, d: &Discretisation, structure: &mut Structure, particles: &mut Particles) {
+        structure.nets.clear();
+        let bodies: Vec<u32> = structure.nodes.bodies().map(|(body, _)| body).collect();
+        for body in bodies {
+            if let Some(used) = now.used_by(body) {
+                let mut net = make(body, used, d, structure, particles);
+                let rows = &structure.nodes.rows()[net.nodes.start as usize..net.nodes.end as usize];
+                let mass = particles.get(&MASS);
+                let mass: Vec<f32> =
+                    rows.iter().map(|&row| if row == GONE { 1.0 } else { mass[row as usize] }).collect();
+                net.weigh(&mass);
+                structure.nets.push(net);
+            }
+        }
+    }
+
+    fn strain(
+        &self,
+        now: &Resolved,
+        around: &Around,
+        structure: &mut Structure,
+        particles: &mut Particles,
+        acceleration: &mut [Vec4],
+    ) {
+        for k in 0..structure.nets.len() {
+            let Structure { nets, nodes, sheets, .. } = structure;
+            let net = &mut nets[k];
+            let Some(used) = now.used_by(net.body) else { continue };
+            let rows = &nodes.rows()[net.nodes.start as usize..net.nodes.end as usize];
+            net.scratch.gather(rows, now, particles, around.dt);
+            if net.tear() {
+                let torn = particles.get_mut(&TORN);
+                let slots = slots(net.first_triangles());
+                for triangle in net.gone_triangles() {
+                    let (node, bit) = slots[triangle];
+                    if let Some(row) = nodes.row(node) {
+                        torn[row] |= 1 << bit;
+                    }
+                }
+                for sheet in sheets.iter_mut().filter(|sheet| sheet.body == net.body) {
+                    sheet.triangles = net.whole_triangles();
+                }
+            }
+            if Method::of(used) == Method::Explicit {
+                net.linearise(&Step { dt: 0.0, part: 0.0, friction: true, matrix: Matrix::None });
+                for ((&row, force), mass) in rows.iter().zip(&net.scratch.force).zip(&net.scratch.mass) {
+                    if row != GONE {
+                        acceleration[row as usize] += *force / *mass;
+                    }
+                }
+            }
+        }
+    }
+
+    fn has_solve(&self, used: &BehaviourUse) -> bool {
+        Method::of(used) != Method::Explicit
+    }
+
+    fn solve(
+        &self,
+        now: &Resolved,
+        around: &Around,
+        structure: &mut Structure,
+        particles: &mut Particles,
+        pushes: &mut [Wrench],
+    ) -> Option<Solved> {
+        let mut worst: Option<Solved> = None;
+        let Structure { nets, nodes, pins, .. } = structure;
+        for net in nets {
+            let Some(used) = now.used_by(net.body) else { continue };
+            let method = Method::of(used);
+            if method == Method::Explicit {
+                continue;
+            }
+            let rows = &nodes.rows()[net.nodes.start as usize..net.nodes.end as usize];
+            net.scratch.gather(rows, now, particles, around.dt);
+            net.scratch.start_from(rows, particles);
+            let solved = match method {
+                Method::Filter => net.filter(around.dt),
+                Method::Neighbours => net.neighbours(around.dt),
+                _ => {
+                    let error = now.of_body(net.body, "error", around.time).unwrap_or(1e-3);
+                    let stop =
+                        Stop { error: f64::from(error), most_iterations: around.solver.iterations.max(200) };
+                    net.implicit(around.dt, method == Method::Undamped, stop)
+                }
+            };
+            net.scratch.scatter(rows, particles);
+            // What it takes to hold pinned nodes, for whoever holds them.
+            let pin = particles.try_get(&PIN);
+            for (k, &row) in rows.iter().enumerate() {
+                let held_by = pin.filter(|_| row != GONE).map_or(0, |pin| pin[row as usize]);
+                if let Some(solid) = pins.holder(held_by) {
+                    let force = net.scratch.residual[k].truncate().as_dvec3() / f64::from(around.dt);
+                    let arm = net.scratch.place[k].truncate().as_dvec3() - around.solids[solid].pose.position;
+                    pushes[solid] += Wrench { force, torque: arm.cross(force) };
+                }
+            }
+            let more = worst.is_none_or(|worst| solved.iterations > worst.iterations);
+            worst = if more { Some(solved) } else { worst };
+        }
+        worst
+    }
+
+    fn limit(&self, now: &Resolved, state: &LimitState, limits: &mut Limits) {
+        for net in &state.structure.nets {
+            if !now.used_by(net.body).is_some_and(|used| Method::of(used) == Method::Explicit) {
+                continue;
+            }
+            let most = |property: &str| now.weighted(property).max();
+            let names = ["stretch_stiffness", "shear_stiffness", "bend_stiffness", "young_modulus"];
+            let springs: f32 = names.iter().zip(net.crowd).map(|(name, crowd)| most(name) * crowd).sum();
+            // No row of M⁻¹K adds up to more (Gershgorin).
+            let fastest = (2.0 * (springs + most("bend_stiffness") * net.crowd[4])).sqrt();
+            let times = ["stretch_damping", "shear_damping", "bend_damping", "inner_damping"];
+            let time = times.iter().map(|name| now.field(name).max()).fold(0.0, f32::max);
+            let damping = 0.5 * fastest * time;
+            limits.offer(
+                Limit::Stiffness,
+                0.9 * 2.0 / fastest.max(f32::MIN_POSITIVE) * ((1.0 + damping * damping).sqrt() - damping),
+            );
+        }
+    }
+}
+
+/// The springs of a body, from its shape at rest.
+fn make(
+    body: u32,
+    used: &BehaviourUse,
+    d: &Discretisation,
+    structure: &Structure,
+    particles: &Particles,
+) -> Net {
+    let nodes = structure.nodes.of_body(body);
+    let reference = particles.get(&REFERENCE);
+    let place =
+        |node| structure.nodes.row(node).map_or(DVec3::ZERO, |row| reference[row].truncate().as_dvec3());
+    let builder = Builder::new(body, nodes.clone(), nodes.clone().map(place).collect());
+    let is_flat = d.dimensions == Dimensions::Two;
+    if let Some(sheet) = structure.sheets.iter().find(|sheet| sheet.body == body) {
+        return match sheet.grid {
+            Some(grid) => builder.grid(sheet, grid),
+            None => builder.mesh(sheet, *used.value("across") == Value::Switch(true) && sheet.is_closed()),
+        };
+    }
+    if let Some(line) = structure.lines.iter().find(|line| line.body == body) {
+        // In 2-D, all is for each metre of depth.
+        return builder.line(if is_flat { 1.0 } else { line.thickness });
+    }
+    builder.filled(f64::from(d.spacing), is_flat)
+}
+
+/// What a step makes of springs.
+#[derive(Clone, Copy)]
+struct Step {
+    /// s; 0 where only forces are asked for.
+    dt: f32,
+    /// Of the stiffness, what acts on velocities: 1, or 1/4.
+    part: f32,
+    /// Whether forces have friction in them.
+    friction: bool,
+    matrix: Matrix,
+}
+
+/// What is made of K.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Matrix {
+    None,
+    /// The Jacobian, less what would make it indefinite.
+    True,
+    /// The same number in all directions, whatever the springs do.
+    Constant,
+    /// The same with no number below 0 beside the diagonal.
+    Dominant,
+}
+
+/// Rows of the nodes of a net, and vectors of its solve: filled anew in every step.
+#[derive(Default)]
+pub struct Scratch {
+    pub(crate) place: Vec<Vec4>,
+    /// Velocities after all other forces, and before them, m/s.
+    motion: Vec<Vec4>,
+    old: Vec<Vec4>,
+    mass: Vec<f32>,
+    is_held: Vec<bool>,
+    /// Properties of the four kinds of springs.
+    strength: Vec<Vec4>,
+    /// Friction of each kind over its stiffness, s.
+    damping: [f32; 4],
+    compression: f32,
+    tear_strain: f32,
+    is_gone: Vec<bool>,
+    /// Nodes whose springs have been cut since they are gone.
+    lost: usize,
+    /// What springs pull their ends with, N.
+    pull: Vec<Vec4>,
+    force: Vec<Vec4>,
+    /// For each half of a spring: what its part of the matrix is made of, a + s sᵀ, as (s, a).
+    stiff: Vec<Vec4>,
+    blocks: Vec<[Vec4; 3]>,
+    x: Vec<Vec4>,
+    pub(crate) residual: Vec<Vec4>,
+    direction: Vec<Vec4>,
+    product: Vec<Vec4>,
+    change: Vec<Vec4>,
+    sums: Vec<[f64; 3]>,
+    strain: Vec<f32>,
+    factor: Factor,
+}
+
+impl Scratch {
+    /// Fetches what particles know.
+    fn gather(&mut self, rows: &[u32], now: &Resolved, particles: &Particles, dt: f32) {
+        let count = rows.len();
+        for vector in [&mut self.place, &mut self.motion, &mut self.old, &mut self.strength] {
+            vector.resize(count, Vec4::ZERO);
+        }
+        self.mass.resize(count, 1.0);
+        self.is_held.resize(count, false);
+        self.is_gone.resize(count, false);
+        let columns = (particles.get(&POSITION), particles.get(&VELOCITY), particles.get(&MASS));
+        let pin = particles.try_get(&PIN);
+        // While forces are summed, accelerations are away: nothing has kicked the velocities yet.
+        let acceleration = particles.get(&ACCELERATION);
+        let of = |name: &str| now.weighted(name).coefficient();
+        let strength = ["stretch_stiffness", "shear_stiffness", "bend_stiffness", "young_modulus"].map(of);
+        for (k, &row) in rows.iter().enumerate() {
+            if row == GONE {
+                // Its springs are cut; it only must not disturb.
+                (self.is_held[k], self.is_gone[k]) = (true, true);
+                continue;
+            }
+            let row = row as usize;
+            self.place[k] = columns.0[row];
+            self.motion[k] = columns.1[row];
+            self.old[k] = columns.1[row] - acceleration.get(row).map_or(Vec4::ZERO, |a| *a * dt);
+            self.mass[k] = columns.2[row];
+            self.is_held[k] = pin.is_some_and(|pin| pin[row] > 0);
+            let [stretch, shear, bend, inner] = strength.map(|one| one.at(row));
+            self.strength[k] = Vec4::new(along_threads(stretch, shear), shear, bend, inner);
+        }
+        let first = rows.iter().find(|row| **row != GONE).map_or(0, |&row| row as usize);
+        let number = |name: &str| now.field(name).at(first);
+        self.damping = ["stretch_damping", "shear_damping", "bend_damping", "inner_damping"].map(number);
+        (self.compression, self.tear_strain) = (number("compression"), number("tear_strain"));
+    }
+
+    /// Makes the start of a solve from last step's change.
+    fn start_from(&mut self, rows: &[u32], particles: &Particles) {
+        let change = particles.get(&SPRING_CHANGE);
+        self.change.clear();
+        self.change.extend(rows.iter().map(|&row| change.get(row as usize).copied().unwrap_or(Vec4::ZERO)));
+    }
+
+    /// Gives velocities back, and what they were changed by.
+    fn scatter(&self, rows: &[u32], particles: &mut Particles) {
+        particles.update2((&VELOCITY, &SPRING_CHANGE), |velocity, change, _| {
+            for (k, &row) in rows.iter().enumerate().filter(|(_, row)| **row != GONE) {
+                change[row as usize] = self.x[k] - self.motion[k];
+                velocity[row as usize] = self.x[k];
+            }
+        });
+    }
+}
+
+/// What stretch springs must add so that cloth has the stiffness it is to have: the diagonals carry some too.
+///
+/// Springs of Y along the threads and S along the diagonals make C₁₁ = Y + S, C₁₂ = S. A strip that is free to get narrower
+/// has the stiffness C₁₁ − C₁₂²/C₁₁ = Y (Y + 2S)/(Y + S); solved for Y.
+fn along_threads(stretch: f32, shear: f32) -> f32 {
+    let free = stretch - 2.0 * shear;
+    0.5 * (free + (stretch * stretch + 4.0 * shear * shear).sqrt())
+}
+
+impl Net {
+    /// Forces of all springs where the nodes stand, and the matrix of a step; see the module.
+    fn linearise(&mut self, step: &Step) {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let count = self.nodes.len();
+        scratch.force.resize(count, Vec4::ZERO);
+        scratch.stiff.resize(self.half_count(), Vec4::ZERO);
+        scratch.pull.resize(self.half_count(), Vec4::ZERO);
+        let Scratch { place, old, strength, damping, compression, force, stiff, pull, .. } = &mut scratch;
+        let halves = self.all_halves();
+        let rows = (halves, &mut *pull, &mut *stiff).into_par_iter().with_min_len(8 * MIN_ROWS);
+        rows.for_each(|(half, pull, stiff)| {
+            let (own, other) = (half.own as usize, half.partner as usize);
+            let x = place[own] - place[other];
+            let length = x.length();
+            let n = if length > 0.0 { x / length } else { Vec4::ZERO };
+            let mean = (strength[own] + strength[other]) * 0.5;
+            let stretch = length - half.rest;
+            let whole = half.share * mean[half.kind as usize];
+            let gives_way = stretch < 0.0 && matches!(half.kind, SpringKind::Stretch | SpringKind::Shear);
+            let k = if gives_way { whole * *compression } else { whole };
+            let g = half.bend * mean.z;
+            let (c, cg) = (k * damping[half.kind as usize], g * damping[2]);
+            *pull = n * (k * stretch) + x * g;
+            if step.friction {
+                let v = old[own] - old[other];
+                *pull += n * (c * n.dot(v)) + v * cg;
+            }
+            let square = step.part * step.dt * step.dt;
+            *stiff = match step.matrix {
+                Matrix::None => Vec4::ZERO,
+                Matrix::True => {
+                    let tension = k * (stretch / length.max(f32::MIN_POSITIVE)).max(0.0);
+                    let b = square * (k - tension) + step.dt * c;
+                    (n * b.max(0.0).sqrt()).with_w(square * (tension + g) + step.dt * cg)
+                }
+                Matrix::Constant => Vec4::ZERO.with_w(square * (whole + g) + step.dt * (c + cg)),
+                Matrix::Dominant => Vec4::ZERO.with_w(square * (whole + g.abs()) + step.dt * (c + cg.abs())),
+            };
+        });
+        force.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(node, force)| {
+            *force = -pull[self.range(node)].iter().sum::<Vec4>();
+        });
+        self.scratch = scratch;
+    }
+
+    /// The springs' part of the matrix times a vector, at one node.
+    #[inline(always)]
+    fn times(&self, stiff: &[Vec4], node: usize, x: &[Vec4]) -> Vec4 {
+        let (own, range) = (x[node], self.range(node));
+        let mut sum = Vec4::ZERO;
+        for (half, stiff) in self.halves(node).iter().zip(&stiff[range]) {
+            let d = own - x[half.partner as usize];
+            let s = stiff.with_w(0.0);
+            sum += d * stiff.w + s * s.dot(d);
+        }
+        sum
+    }
+
+    /// Backward Euler, or its kin without loss, by conjugate gradients.
+    fn implicit(&mut self, dt: f32, is_undamped: bool, stop: Stop) -> Solved {
+        let part = if is_undamped { 0.25 } else { 1.0 };
+        self.linearise(&Step { dt, part, friction: is_undamped, matrix: Matrix::True });
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let count = self.nodes.len();
+        scratch.blocks.resize(count, [Vec4::ZERO; 3]);
+        for vector in [&mut scratch.x, &mut scratch.residual, &mut scratch.direction, &mut scratch.product] {
+            vector.resize(count, Vec4::ZERO);
+        }
+        let Scratch {
+            motion,
+            old,
+            mass,
+            is_held,
+            force,
+            stiff,
+            blocks,
+            change,
+            x,
+            residual,
+            direction,
+            product,
+            sums,
+            ..
+        } = &mut scratch;
+
+        // Blocks of the diagonal, inverted. Held nodes have none: they are never moved.
+        blocks.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(node, block)| {
+            *block = [Vec4::ZERO; 3];
+            if is_held[node] {
+                return;
+            }
+            let mut sum = Mat3::from_diagonal(Vec3::splat(mass[node]));
+            for stiff in &stiff[self.range(node)] {
+                let s = stiff.truncate();
+                sum += Mat3::from_diagonal(Vec3::splat(stiff.w)) + Mat3::from_cols(s * s.x, s * s.y, s * s.z);
+            }
+            let inverse = sum.inverse();
+            *block = [inverse.x_axis, inverse.y_axis, inverse.z_axis].map(|axis| axis.extend(0.0));
+        });
+        let start = |(k, x): (usize, &mut Vec4)| {
+            *x = if is_held[k] { motion[k] } else { motion[k] + change[k] };
+        };
+        x.iter_mut().enumerate().for_each(start);
+        // What the stiffness acts on: velocities, or what has changed of them.
+        product.iter_mut().enumerate().for_each(|(k, moved)| {
+            *moved = if is_undamped { x[k] - old[k] } else { x[k] };
+        });
+        residual.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(node, r)| {
+            *r = (motion[node] - x[node]) * mass[node] + force[node] * dt - self.times(stiff, node, product);
+        });
+        let system = System {
+            apply: |p: &[Vec4], out: &mut [Vec4]| {
+                out.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(node, out)| {
+                    *out = p[node] * mass[node] + self.times(stiff, node, p);
+                });
+            },
+            precondition: |node: usize, r: Vec4| {
+                let [a, b, c] = blocks[node];
+                a * r.x + b * r.y + c * r.z
+            },
+            // The error of the momentum that springs carry, against that momentum (and against what f32 can tell).
+            measure: |node: usize, x: Vec4, r: Vec4| {
+                if is_held[node] {
+                    return [0.0; 2];
+                }
+                let (mass, carried) = (f64::from(mass[node]), x - motion[node]);
+                let doubtful = ROUNDING / stop.error.powi(2) * x.times(x);
+                [r.times(r) / mass, mass * (carried.times(carried) + doubtful)]
+            },
+        };
+        let vectors = conjugate_gradients::Scratch { direction, product, sums };
+        let solved = conjugate_gradients::solve(system, stop, x, residual, vectors);
+        for (node, x) in x.iter_mut().enumerate().filter(|(node, _)| !is_held[*node]) {
+            *x += residual[node] / mass[node];
+        }
+        self.scratch = scratch;
+        solved
+    }
+}
+
+/// Square of the part of a velocity that rounding makes doubtful.
+const ROUNDING: f64 = 1e-13;
+
+/// Nodes that a thread takes at once.
+const MIN_ROWS: usize = 512;
+
+impl Net {
+    /// Cuts springs that are too long, and those of nodes that are gone. Tells whether it has.
+    ///
+    /// Of the springs at a node, only the one under the greatest strain is cut in a step: the tear relieves the others, or
+    /// they are next. Otherwise a tear would be as wide as the strain around its tip.
+    fn tear(&mut self) -> bool {
+        let gone = self.scratch.is_gone.iter().filter(|gone| **gone).count();
+        let mut cut: Vec<u32> = Vec::new();
+        if gone > self.scratch.lost {
+            self.scratch.lost = gone;
+            let ends = |(node, _): (usize, &bool)| self.halves(node).iter().map(|half| half.spring);
+            let all = self.scratch.is_gone.iter().enumerate().filter(|(_, gone)| **gone);
+            cut.extend(all.flat_map(ends));
+        }
+        let limit = self.scratch.tear_strain;
+        if limit > 0.0 {
+            let mut strain = std::mem::take(&mut self.scratch.strain);
+            strain.resize(self.springs.len(), 0.0);
+            let place = &self.scratch.place;
+            let of = |(k, strain): (usize, &mut f32)| {
+                let spring = &self.springs[k];
+                let [a, b] = spring.ends.map(|end| place[end as usize]);
+                let is_asked = spring.kind != SpringKind::Bend && !self.is_cut(k);
+                *strain = if is_asked { a.distance(b) / spring.rest - 1.0 } else { f32::NEG_INFINITY };
+            };
+            strain.par_iter_mut().with_min_len(8 * MIN_ROWS).enumerate().for_each(of);
+            let is_most = |&k: &usize| {
+                let ahead = |other: &u32| {
+                    let other = *other as usize;
+                    strain[other] > strain[k] || (strain[other] == strain[k] && other < k)
+                };
+                let ends = self.springs[k].ends.map(|end| self.halves(end as usize));
+                !ends.iter().flat_map(|halves| halves.iter()).any(|half| ahead(&half.spring))
+            };
+            let long = (0..strain.len()).filter(|&k| strain[k] > limit);
+            cut.extend(long.filter(is_most).map(|k| k as u32));
+            self.scratch.strain = strain;
+        }
+        if cut.is_empty() {
+            return false;
+        }
+        self.cut(cut);
+        true
+    }
+
+    /// Right-hand side of the approximations: Δt times all forces, and the friction that makes them stable.
+    fn impulses(&mut self, dt: f32, matrix: Matrix) {
+        self.linearise(&Step { dt, part: 1.0, friction: true, matrix });
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.residual.resize(self.nodes.len(), Vec4::ZERO);
+        let Scratch { motion, old, mass, is_held, force, stiff, residual, .. } = &mut scratch;
+        residual.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(node, r)| {
+            let springs = force[node] * dt - self.times(stiff, node, old);
+            *r = springs + (motion[node] - old[node]) * if is_held[node] { 0.0 } else { mass[node] };
+        });
+        self.scratch = scratch;
+    }
+
+    /// Two sweeps of Jacobi's method.
+    fn neighbours(&mut self, dt: f32) -> Solved {
+        self.impulses(dt, Matrix::Dominant);
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let count = self.nodes.len();
+        scratch.x.resize(count, Vec4::ZERO);
+        scratch.product.resize(count, Vec4::ZERO);
+        let Scratch { motion, old, mass, is_held, stiff, residual, product, x, .. } = &mut scratch;
+        let diagonal = |node: usize| mass[node] + stiff[self.range(node)].iter().map(|s| s.w).sum::<f32>();
+        product.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(node, first)| {
+            *first = if is_held[node] { Vec4::ZERO } else { residual[node] / diagonal(node) };
+        });
+        x.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(node, x)| {
+            let around = self.halves(node).iter().zip(&stiff[self.range(node)]);
+            let others: Vec4 = around.map(|(half, s)| product[half.partner as usize] * s.w).sum();
+            *x = if is_held[node] {
+                motion[node]
+            } else {
+                old[node] + (residual[node] + others) / diagonal(node)
+            };
+        });
+        self.scratch = scratch;
+        Solved { iterations: 2, residual: 0.0 }
+    }
+
+    /// A factor of the constant matrix, applied.
+    fn filter(&mut self, dt: f32) -> Solved {
+        self.impulses(dt, Matrix::Constant);
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let mut factor = std::mem::take(&mut scratch.factor);
+        let is_new = factor.renew(self, &scratch);
+        scratch.x.clear();
+        scratch.x.extend_from_slice(&scratch.residual);
+        factor.solve(&scratch.is_held, &mut scratch.x);
+        let Scratch { x, old, motion, is_held, .. } = &mut scratch;
+        for (k, x) in x.iter_mut().enumerate() {
+            *x = if is_held[k] { motion[k] } else { old[k] + *x };
+        }
+        scratch.factor = factor;
+        self.scratch = scratch;
+        Solved { iterations: u32::from(is_new), residual: 0.0 }
+    }
+}
+
+/// Cholesky's factor of M + Δt² K, row by row from the first number that is not 0: rows and columns of cloth keep these
+/// short. The inverse itself, as in [Desbrun1999], is full.
+#[derive(Default)]
+struct Factor {
+    /// What the matrix was made of.
+    key: Vec<f32>,
+    first: Vec<u32>,
+    starts: Vec<usize>,
+    values: Vec<f64>,
+    solution: Vec<DVec3>,
+}
+
+impl Factor {
+    /// Factors again if anything has changed; tells whether.
+    fn renew(&mut self, net: &Net, scratch: &Scratch) -> bool {
+        let held = scratch.is_held.iter().map(|held| f32::from(u8::from(*held)));
+        let key =
+            || scratch.stiff.iter().map(|s| s.w).chain(scratch.mass.iter().copied()).chain(held.clone());
+        if key().eq(self.key.iter().copied()) {
+            return false;
+        }
+        self.key = key().collect();
+        let count = net.nodes.len();
+        (self.first, self.starts, self.values) = (Vec::new(), vec![0], Vec::new());
+        for node in 0..count {
+            let halves = || net.halves(node).iter().zip(&scratch.stiff[net.range(node)]);
+            let is_free = |other: u32| !scratch.is_held[other as usize] && !scratch.is_held[node];
+            let lower = halves()
+                .map(|(half, _)| half.partner)
+                .filter(|&other| (other as usize) < node && is_free(other));
+            let first = lower.min().unwrap_or(node as u32) as usize;
+            let start = self.values.len();
+            self.values.resize(start + node - first + 1, 0.0);
+            for (half, s) in halves() {
+                let other = half.partner as usize;
+                if other < node && is_free(half.partner) {
+                    self.values[start + other - first] -= f64::from(s.w);
+                }
+                self.values[start + node - first] += f64::from(s.w);
+            }
+            self.values[start + node - first] += f64::from(scratch.mass[node]);
+            self.first.push(first as u32);
+            self.starts.push(self.values.len());
+            // L_ij = (A_ij − Σ L_ik L_jk)/L_jj.
+            for column in first..=node {
+                let from = first.max(self.first[column] as usize);
+                let other = self.starts[column] - column - 1;
+                let own = start - first;
+                let (left, right) =
+                    (&self.values[own + from..own + column], &self.values[other + from..other + column]);
+                let sum: f64 = left.iter().zip(right).map(|(a, b)| a * b).sum();
+                let rest = self.values[own + column] - sum;
+                self.values[own + column] = if column == node {
+                    rest.max(f64::MIN_POSITIVE).sqrt()
+                } else {
+                    rest / self.values[other + column]
+                };
+            }
+        }
+        true
+    }
+
+    /// Solves for the free nodes; the others get 0.
+    fn solve(&mut self, is_held: &[bool], x: &mut [Vec4]) {
+        let count = x.len();
+        self.solution.clear();
+        let start = |(x, held): (&Vec4, &bool)| if *held { DVec3::ZERO } else { x.truncate().as_dvec3() };
+        self.solution.extend(x.iter().zip(is_held).map(start));
+        let row =
+            |node: usize| (self.first[node] as usize, &self.values[self.starts[node]..self.starts[node + 1]]);
+        for node in 0..count {
+            let (first, values) = row(node);
+            let (own, others) = values.split_last().expect("the diagonal");
+            let sum: DVec3 = others.iter().zip(&self.solution[first..node]).map(|(a, y)| *a * *y).sum();
+            self.solution[node] = (self.solution[node] - sum) / *own;
+        }
+        for node in (0..count).rev() {
+            let (first, values) = row(node);
+            let (own, others) = values.split_last().expect("the diagonal");
+            let known = self.solution[node] / *own;
+            self.solution[node] = known;
+            for (a, y) in others.iter().zip(&mut self.solution[first..node]) {
+                *y -= *a * known;
+            }
+        }
+        x.iter_mut().zip(&self.solution).for_each(|(x, y)| *x = y.as_vec3().extend(0.0));
+    }
+}
