@@ -213,7 +213,8 @@ impl Limited {
         let place = |&row: &u32| if row == GONE { Vec3::NAN } else { reference[row as usize].truncate() };
         let range = sheet.nodes.start as usize..sheet.nodes.end as usize;
         let rest: Vec<Vec3> = nodes.rows()[range].iter().map(place).collect();
-        let down = if let Value::Vector(down) = used.value("down") { DVec3::from(*down) } else { DVec3::NEG_Y };
+        let down =
+            if let Value::Vector(down) = used.value("down") { DVec3::from(*down) } else { DVec3::NEG_Y };
         let down = down.as_vec3().normalize_or_zero();
         let web = match sheet.grid {
             Some(grid) => Web::of_grid(grid, &rest, down),
@@ -273,8 +274,7 @@ impl Limited {
 
     /// Places, masses and what is held, node by node.
     fn gather(&mut self, rows: &[u32], now: &Resolved, particles: &Particles) {
-        let (position, mass, pin) =
-            (particles.get(&POSITION), particles.get(&MASS), particles.try_get(&PIN));
+        let (position, mass, pin) = (particles.get(&POSITION), particles.get(&MASS), particles.try_get(&PIN));
         let (weight, motion) = (now.weight().coefficient(), &mut self.motion);
         self.states.clear();
         motion.places.clear();
@@ -413,4 +413,140 @@ pub fn maps(scene: &Scene) -> Vec<Shown> {
         }
     }
     shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checkpoint::Checkpoint;
+    use crate::columns::ID;
+    use crate::scene;
+
+    /// A cloth of 1 m by 1 m that hangs, with springs much too weak to hold it.
+    fn hanging(spacing: f64, law: &str, pin: &str) -> Scene {
+        let text = format!(
+            r#"
+            [sph]
+            spacing = {spacing}
+            [time]
+            until = 2
+            step = 2.5e-4
+            [[body]]
+            name = "cloth"
+            density = 400
+            thickness = 0.0005
+            shape.sheet = {{ corner = [0, 0, 0], along = [1, 0, 0], across = [0, -1, 0] }}
+            [body.behaviours]
+            springs = {{ method = "explicit", stretch_stiffness = 20, shear_stiffness = 10 }}
+            drag = {{ relaxation_time = 5 }}
+            stretch-limit = {{ {law} }}
+            [[force]]
+            name = "draught"
+            uniform = [0, 0, 1]
+            {pin}
+            "#
+        );
+        scene::load("hanging", &text, &[]).unwrap_or_else(|problems| panic!("{problems}")).0
+    }
+
+    const TOP: &str = "[[pin]]\nshape.box = { min = [-0.1, -0.001, -0.1], max = [1.1, 0.1, 0.1] }";
+    const CORNER: &str = "[[pin]]\nnearest = [[1, 0, 0]]";
+
+    fn largest_stretch(scene: &Scene, from: f64) -> f32 {
+        let mut world = World::new(scene);
+        let mut most = 0.0f32;
+        world
+            .advance_with(scene.time.until, |world| {
+                if world.clock.time > from {
+                    most = most.max(stretch(world)[0].0);
+                }
+            })
+            .unwrap();
+        most
+    }
+
+    /// [Ozgen2013, 6.5]: 1681 particles, one pass, no visible stretch. Springs alone stretch by more than a tenth.
+    #[test]
+    fn hanging_cloths_keep_their_lengths() {
+        for pin in [TOP, CORNER] {
+            let most = largest_stretch(&hanging(0.025, "", pin), 0.0);
+            assert!(most < 0.03, "{pin}: {most}");
+        }
+        let without = largest_stretch(&hanging(0.025, "weight = 0", TOP), 1.0);
+        assert!(without > 0.05, "{without}");
+    }
+
+    #[test]
+    fn iterations_keep_lengths_too() {
+        let once = largest_stretch(&hanging(0.05, "method = \"iterative\", iterations = 1", CORNER), 0.0);
+        let often = largest_stretch(&hanging(0.05, "method = \"iterative\", iterations = 20", CORNER), 0.0);
+        assert!(often < 0.02 && often < once, "{often}, {once}");
+    }
+
+    /// Whatever is corrected: a cloth that nothing holds falls as one.
+    #[test]
+    fn momentum_is_kept() {
+        let scene = hanging(0.05, "method = \"iterative\", limit = 0.001", "");
+        let mut world = World::new(&scene);
+        // Pulled apart by its corners.
+        let corners = [0u32, 20, 420, 440];
+        for (row, id) in world.particles.get(&ID).to_vec().into_iter().enumerate() {
+            if let Some(k) = corners.iter().position(|corner| *corner == id) {
+                world.particles.get_mut(&VELOCITY)[row] =
+                    glam::Vec4::new(3.0 * (k as f32 - 1.5), 1.0, k as f32, 0.0);
+            }
+        }
+        let momentum = |world: &World| {
+            let rows = world.particles.get(&VELOCITY).iter().zip(world.particles.get(&MASS));
+            rows.map(|(v, m)| v.truncate().as_dvec3() * f64::from(*m)).sum::<DVec3>()
+        };
+        let mass: f64 = world.particles.get(&MASS).iter().map(|m| f64::from(*m)).sum();
+        let before = momentum(&world);
+        world.step(2.5e-4).unwrap();
+        // Forces and drag are known; at 0.2/s, drag takes a twenty-thousandth.
+        let known = (DVec3::new(0.0, -9.80665, 0.0) * mass + DVec3::new(0.0, 0.0, 1.0) * mass) * 2.5e-4;
+        let error = (momentum(&world) - before - known).length();
+        assert!(error < 1e-4 * before.length().max(mass), "{error} of {before}");
+        assert!(stretch(&world)[0].0 > 0.0);
+    }
+
+    #[test]
+    fn a_resumed_run_makes_the_same_bits() {
+        let second = "[[pin]]\nnearest = [[0, 0, 0]]\nuntil = 0.05";
+        let scene = hanging(0.05, "", &format!("{CORNER}\n{second}"));
+        let mut straight = World::new(&scene);
+        straight.advance_to(0.04).unwrap();
+        straight.forget_neighbours();
+        let mut resumed = World::new(&scene);
+        resumed.restore(Checkpoint::of(&scene, &straight, 1)).unwrap();
+        for world in [&mut straight, &mut resumed] {
+            world.advance_to(0.08).unwrap();
+        }
+        let bits = |world: &World| -> Vec<[u32; 4]> {
+            world.particles.get(&POSITION).iter().map(|p| p.to_array().map(f32::to_bits)).collect()
+        };
+        assert_eq!(bits(&straight), bits(&resumed));
+        // Before and after one corner was let go.
+        assert_eq!(straight.structure.limited[0].lists_made, 2);
+    }
+
+    #[test]
+    fn pins_that_come_and_go_have_maps_of_their_own() {
+        let second = "[[pin]]\nnearest = [[0, 0, 0]]\nfrom = 0.5\nuntil = 1";
+        let shown = maps(&hanging(0.05, "", &format!("{CORNER}\n{second}")));
+        let held = |shown: &Shown| shown.states.iter().filter(|state| **state == State::Fixed).count();
+        assert_eq!(shown.iter().map(held).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(shown.iter().map(|shown| shown.map.holds).collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn what_lies_on_a_solid_is_held() {
+        let ball = "[[solid]]\nname = \"ball\"\nshape.sphere = { centre = [0.5, -0.5, 0.31], radius = 0.3 }";
+        let scene = hanging(0.05, "contacts = true", &format!("{TOP}\n{ball}"));
+        let mut world = World::new(&scene);
+        world.advance_to(0.6).unwrap();
+        let cloth = &world.structure.limited[0];
+        let held = cloth.maps.last().unwrap().0.iter().filter(|state| **state == State::Fixed).count();
+        assert!(held > 21 && cloth.lists_made > 1, "{held} held, {} lists", cloth.lists_made);
+    }
 }

@@ -411,3 +411,117 @@ pub fn iterate(edges: &[Edge], passes: u32, bounds: Bounds, motion: &mut Motion)
     }
     passes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAN: Plan = Plan {
+        order: [Kind::Horizontal, Kind::Vertical, Kind::Shear],
+        visits: 4,
+        expansion: Expansion::Fronts,
+    };
+
+    /// Rows of a cloth that hangs, 1 m from node to node.
+    fn hanging(rows: usize, columns: usize) -> (Web, Vec<Vec3>) {
+        let place = |k: usize| Vec3::new((k % columns) as f32, -((k / columns) as f32), 0.0);
+        let rest: Vec<Vec3> = (0..rows * columns).map(place).collect();
+        (Web::of_grid((rows, columns), &rest, Vec3::NEG_Y), rest)
+    }
+
+    fn fixed(web: &Web, nodes: &[usize]) -> Vec<State> {
+        (0..web.len()).map(|k| if nodes.contains(&k) { State::Fixed } else { State::Free }).collect()
+    }
+
+    #[test]
+    fn edges_are_horizontal_or_vertical_by_how_they_hang() {
+        let (web, rest) = hanging(4, 5);
+        let count = |web: &Web, kind| web.edges.iter().filter(|edge| edge.kind == kind).count();
+        assert_eq!(count(&web, Kind::Horizontal), 4 * 4);
+        assert_eq!(count(&web, Kind::Vertical), 3 * 5);
+        assert_eq!(count(&web, Kind::Shear), 2 * 3 * 4);
+        // The same cloth with gravity along its rows.
+        let web = Web::of_grid((4, 5), &rest, Vec3::X);
+        assert_eq!(count(&web, Kind::Vertical), 4 * 4);
+        let web = Web::of_triangles(&[[0, 1, 5], [1, 6, 5]], &rest, Vec3::NEG_Y);
+        assert_eq!([Kind::Horizontal, Kind::Vertical, Kind::Shear].map(|kind| count(&web, kind)), [2, 2, 1]);
+    }
+
+    #[test]
+    fn every_free_node_is_reached_within_the_limit_of_visits() {
+        let (web, _) = hanging(9, 7);
+        // By a corner, by two, by a side, by the middle, with cloth above it.
+        for held in [vec![6], vec![0, 6], (0..9).map(|row| 7 * row).collect(), vec![4 * 7 + 3]] {
+            for visits in 1..5 {
+                for expansion in [Expansion::Fronts, Expansion::Nodes] {
+                    let states = fixed(&web, &held);
+                    let map = web.map(&states, &Plan { visits, expansion, ..PLAN });
+                    let mut visited = vec![0; web.len()];
+                    let mut known: Vec<bool> = states.iter().map(|state| *state == State::Fixed).collect();
+                    for one in &map.list {
+                        // Fronts start from what is right already.
+                        assert!(known[one.from as usize]);
+                        known[one.to as usize] = true;
+                        visited[one.to as usize] += 1;
+                    }
+                    for (node, state) in states.iter().enumerate() {
+                        let count: u32 = visited[node];
+                        if *state == State::Fixed {
+                            assert_eq!(count, 0);
+                        } else {
+                            assert!((1..=visits).contains(&count), "node {node}: {count} of {visits}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// [Ozgen2013, fig. 6.3, left]: from the upper right corner to the left and down.
+    #[test]
+    fn fronts_run_from_the_corner() {
+        let (web, _) = hanging(3, 3);
+        let list = web.map(&fixed(&web, &[2]), &Plan { visits: 1, ..PLAN }).list;
+        let ways: Vec<(u32, u32)> = list.iter().map(|one| (one.from, one.to)).collect();
+        assert_eq!(ways, [(2, 1), (2, 5), (2, 4), (1, 0), (1, 3), (5, 8), (5, 7), (4, 6)]);
+    }
+
+    #[test]
+    fn one_pass_straightens_what_hangs_from_one_place() {
+        let (web, rest) = hanging(12, 1);
+        let map = web.map(&fixed(&web, &[0]), &PLAN);
+        let mut motion = Motion {
+            places: rest.iter().map(|place| *place * 1.3).collect(),
+            pushes: vec![Vec3::ZERO; 12],
+            lightness: (0..12).map(|k| if k == 0 { 0.0 } else { 1.0 + k as f32 }).collect(),
+            weight: vec![1.0; 12],
+        };
+        let bounds = Bounds { shortest: 0.0, longest: 1.0 };
+        direct(&map.list, bounds, Firsts { recoil: 0.0, momentum: true }, &mut motion);
+        assert!(web.stretch(&motion.places).0 < 1e-5);
+        // What pushes take from one node they give to another; only the one beside the fixed one has a third party.
+        let momentum = |k: usize| motion.pushes[k].y / motion.lightness[k];
+        let total: f32 = (1..12).map(momentum).sum();
+        let first = 0.3 / motion.lightness[1];
+        assert!((total - first).abs() < 1e-4 * first, "{total}, {first}");
+    }
+
+    #[test]
+    fn what_is_gone_is_left_alone() {
+        let (web, mut rest) = hanging(4, 4);
+        let mut states = fixed(&web, &[0]);
+        states[5] = State::Gone;
+        let map = web.map(&states, &PLAN);
+        assert!(map.list.iter().all(|one| one.from != 5 && one.to != 5));
+        rest[5] = Vec3::NAN;
+        let mut motion = Motion {
+            places: rest.iter().map(|place| *place * 1.2).collect(),
+            pushes: vec![Vec3::ZERO; 16],
+            lightness: vec![1.0; 16],
+            weight: vec![1.0; 16],
+        };
+        let bounds = Bounds { shortest: 0.0, longest: 1.01 };
+        iterate(&web.edges, 50, bounds, &mut motion);
+        assert!(motion.places.iter().enumerate().all(|(k, place)| place.is_finite() != (k == 5)));
+    }
+}
