@@ -2,6 +2,7 @@
 
 mod behaviours;
 mod check;
+mod correction_map;
 mod failure;
 mod film;
 mod info;
@@ -41,6 +42,8 @@ enum Command {
     Surface(surface::Arguments),
     /// Plot energies, density errors and time steps of a run
     Plot(plot::Arguments),
+    /// Draw in which order the edges of cloths are kept from stretching
+    CorrectionMap(correction_map::Arguments),
     /// Find everything that is wrong with scenes, and what they would take to run
     Check(check::Arguments),
     /// List the scenes that come with the program, or print one
@@ -62,6 +65,7 @@ fn main() -> ExitCode {
         Command::Render(arguments) => render::command(&arguments),
         Command::Surface(arguments) => surface::command(&arguments),
         Command::Plot(arguments) => plot::command(&arguments),
+        Command::CorrectionMap(arguments) => correction_map::command(&arguments),
         Command::Check(arguments) => check::command(&arguments),
         Command::Scenes(arguments) => scenes::command(&arguments).map(|text| print(&text)),
         Command::Behaviours(arguments) => behaviours::command(&arguments).map(|text| print(&text)),

@@ -18,6 +18,7 @@ pub mod incompressible;
 mod law_tests;
 pub mod pressure;
 pub mod springs;
+pub mod stretch_limit;
 pub mod tait;
 pub mod tension;
 pub mod viscosity;
@@ -58,6 +59,7 @@ pub static REGISTRY: &[&dyn Behaviour] = &[
     &dispersion::Dispersion,
     &drag::Drag,
     &springs::Springs,
+    &stretch_limit::StretchLimit,
     &air::Air,
     &contact::Contact,
 ];

@@ -242,6 +242,24 @@ pub fn springs_and_air(drafts: &[Draft], log: &Log) {
     }
 }
 
+/// Only cloth has edges whose stretch could be limited.
+pub fn stretch_limit(drafts: &[Draft], log: &Log) {
+    let limits = |draft: &&Draft| {
+        let body = draft.body.as_ref();
+        body.is_some_and(|body| body.behaviours.iter().any(|used| used.schema.name == "stretch-limit"))
+    };
+    let is_cloth =
+        |draft: &&Draft| matches!(draft.source, Some(Source::Shape(Shape::Sheet { .. } | Shape::Net { .. })));
+    for draft in drafts.iter().filter(limits).filter(|draft| !is_cloth(draft)) {
+        let message = format!("`{}` has `stretch-limit`, but is no cloth", draft.name);
+        log.push(
+            Problem::error("key-clash", &draft.source_at, message)
+                .label("has no edges that could be limited")
+                .help("give it `shape.sheet` or `shape.net`, or leave `stretch-limit` out"),
+        );
+    }
+}
+
 /// Fluid clings to samples that stand for a volume.
 pub fn adhesion(drafts: &[Draft], walls: WallModel, log: &Log) {
     if !walls.is_contact() {

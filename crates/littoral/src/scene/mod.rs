@@ -161,6 +161,7 @@ fn read_scene(root: &Node, name: &str, start: &Place, log: &Log, files: &Shelf<'
     check::density_gains(&drafts, log);
     check::one_pressure(&drafts, log);
     check::springs_and_air(&drafts, log);
+    check::stretch_limit(&drafts, log);
     if let Some(sph) = &sph {
         let geometry = check::Geometry { sph, coarsest, dimensions, log };
         geometry.overlaps(&drafts);

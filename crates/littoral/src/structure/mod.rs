@@ -15,6 +15,7 @@ pub mod nodes;
 pub mod pins;
 mod sheets;
 pub mod springs;
+pub mod web;
 
 pub use barrier::Barrier;
 pub use contact::Contacts;
@@ -35,6 +36,8 @@ pub struct Structure {
     pub pins: Pins,
     pub(crate) contacts: Contacts,
     pub(crate) barrier: Barrier,
+    /// Cloths that are kept from stretching.
+    pub limited: Vec<crate::behaviours::stretch_limit::Limited>,
 }
 
 impl Structure {
