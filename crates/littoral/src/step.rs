@@ -15,6 +15,7 @@ use crate::neighbourhood::{MAX_SKIN, Neighbourhood, Periods};
 use crate::scene::WallModel;
 use crate::solids::Wrench;
 use crate::sources;
+use crate::structure::nodes::GONE;
 use crate::timers::Stage;
 use crate::walls::Walls;
 use crate::world::{Packed, World};
@@ -375,6 +376,10 @@ impl World {
         let mut acceleration = self.particles.take(&ACCELERATION);
         acceleration.fill(Vec4::ZERO);
         self.strain(dt, &mut acceleration);
+        let hidden = self.is_incompressible() && !self.structure.is_empty();
+        if hidden {
+            self.hide_nodes();
+        }
         let d = &self.discretisation;
         let mass = self.particles.get(&MASS);
         let pressure = self.has_pressure().then(|| Law::Pressure(pressure::Law::new(d)));
@@ -401,8 +406,24 @@ impl World {
             }
         }
         self.particles.put(&ACCELERATION, acceleration);
+        if hidden {
+            self.hide_nodes();
+        }
         if !self.structure.pins.is_empty() {
             self.structure.pins.hold(&mut self.solids, &mut self.particles);
+        }
+    }
+
+    /// Takes the volumes of nodes out of the rows, and the next time puts them back. Where pressure is solved for, no explicit
+    /// force needs them; and friction with a fluid would tear a light cloth about, or ask for very short steps. Fluid glides
+    /// along cloth, unless its viscosity is implicit.
+    fn hide_nodes(&mut self) {
+        let (hidden, rows) = (&mut self.structure.hidden, self.structure.nodes.rows());
+        hidden.resize(rows.len(), 0.0);
+        for (volume, &row) in hidden.iter_mut().zip(rows) {
+            if row != GONE {
+                std::mem::swap(volume, &mut self.packed.place[row as usize].w);
+            }
         }
     }
 

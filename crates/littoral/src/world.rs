@@ -321,7 +321,14 @@ impl World {
             // The pressure answers an acceleration a step late: above 0.2 a column of water caves in.
             limits.offer_acceleration(0.1, length, self.clock.acceleration);
         }
-        let lightest = self.bodies.iter().map(BodyState::lightest).fold(f32::INFINITY, f32::min);
+        let is_incompressible = self.is_incompressible();
+        let lightest = |body: &BodyState| match is_incompressible {
+            // Explicit friction passes nodes by: see `hide_nodes`.
+            true if body.holds_shape => f32::INFINITY,
+            true => body.rest_density,
+            false => body.rest_density.min(body.thinnest),
+        };
+        let lightest = self.bodies.iter().map(lightest).fold(f32::INFINITY, f32::min);
         let state = LimitState {
             discretisation: &self.discretisation,
             lightest,
@@ -424,11 +431,6 @@ impl World {
 }
 
 impl BodyState {
-    /// Least mass that a particle of it may have for the volume that fluids see, kg/m³.
-    fn lightest(&self) -> f32 {
-        self.rest_density.min(self.thinnest)
-    }
-
     fn new(body: &Body) -> BodyState {
         BodyState {
             name: body.name.clone(),

@@ -35,6 +35,8 @@ pub struct Structure {
     pub nets: Vec<springs::Net>,
     pub pins: Pins,
     pub(crate) contacts: Contacts,
+    /// Volumes that are out of sight for a while; else zeros.
+    pub(crate) hidden: Vec<f32>,
     pub(crate) barrier: Barrier,
     /// Cloths that are kept from stretching.
     pub limited: Vec<crate::behaviours::stretch_limit::Limited>,
