@@ -57,6 +57,9 @@ pub struct State {
     /// State of the rigid bodies, as hexadecimal digits.
     #[serde(default)]
     pub rigid: String,
+    /// Members of bonds that were cut, by body.
+    #[serde(default)]
+    pub cuts: Vec<(u32, Vec<[u32; 2]>)>,
 }
 
 /// Why a checkpoint cannot be gone on from.
@@ -95,6 +98,7 @@ impl Checkpoint {
             rest_density_bits: world.bodies.iter().map(|body| body.rest_density.to_bits()).collect(),
             solid_bits: world.solids.iter().map(|solid| solid.bits().to_vec()).collect(),
             rigid: world.rigid.as_ref().map_or_else(String::new, |rigid| to_hex(&rigid.bytes())),
+            cuts: world.structure.cuts(),
         };
         Checkpoint { state, columns: world.particles.columns().iter().map(save).collect() }
     }
@@ -177,6 +181,7 @@ impl World {
         }
         self.structure.pins.resume(self.clock.time);
         self.structure.nodes.find(&self.particles);
+        self.structure.cuts = state.cuts;
         self.link();
         self.forget_neighbours();
         Ok(())

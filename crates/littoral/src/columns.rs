@@ -86,3 +86,15 @@ pub static PIN_PLACE: Vectors =
 /// Where the particle stands in its body's shape at rest, m; the fourth number tells fragments apart.
 pub static REFERENCE: Vectors =
     Vectors(ColumnSpec { name: "reference", unit: "m", in_frames: false, part: Part::Own });
+/// How the neighbourhood at rest has turned, as a quaternion. See `solve/elastic.rs`.
+pub static ROTATION: Vectors =
+    Vectors(ColumnSpec { name: "rotation", unit: "", in_frames: false, part: Part::Own });
+/// What elasticity made of the velocity in the last step, m/s.
+pub static ELASTIC_CHANGE: Vectors =
+    Vectors(ColumnSpec { name: "elastic-change", unit: "m/s", in_frames: false, part: Part::Intensive });
+/// Plastic strain along x, y and z, and all that the particle ever flowed.
+pub static PLASTIC_STRAIN: Vectors =
+    Vectors(ColumnSpec { name: "plastic_strain", unit: "", in_frames: false, part: Part::Own });
+/// Plastic strain in yz, xz and xy.
+pub static PLASTIC_SHEAR: Vectors =
+    Vectors(ColumnSpec { name: "plastic_shear", unit: "", in_frames: false, part: Part::Own });

@@ -76,6 +76,11 @@ pub fn fill(shape: &Shape, d: &Discretisation) -> Vec<Newborn> {
         Shape::Sheet { corner, along, across } => {
             sheet(shape, DVec3::from(*corner), DVec3::from(*along), DVec3::from(*across), spacing)
         }
+        Shape::Turned { curve, .. } => {
+            let volume = spacing.powi(3);
+            let places = curve.layer(spacing).positions;
+            places.into_iter().map(|position| Newborn { position, volume }).collect()
+        }
         _ => {
             let cell = cell(shape, d.dimensions, spacing);
             let mut places = lattice(shape, &cell, d.dimensions);

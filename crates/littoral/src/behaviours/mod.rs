@@ -8,6 +8,7 @@ pub mod artificial_viscosity;
 pub mod cohesion;
 pub mod dispersion;
 pub mod drag;
+pub mod elastic;
 pub mod gas;
 pub mod gravity;
 pub mod implicit_viscosity;
@@ -15,6 +16,8 @@ pub mod incompressible;
 #[cfg(test)]
 mod law_tests;
 pub mod pressure;
+pub mod shell;
+pub mod sph_cloth;
 pub mod tait;
 pub mod tension;
 pub mod viscosity;
@@ -54,6 +57,9 @@ pub static REGISTRY: &[&dyn Behaviour] = &[
     &tension::pairwise::PairwiseTension,
     &dispersion::Dispersion,
     &drag::Drag,
+    &elastic::Elastic,
+    &shell::Shell,
+    &sph_cloth::SphCloth,
 ];
 
 // The pair laws, for the loop that adds up all forces in one sweep over the neighbours.

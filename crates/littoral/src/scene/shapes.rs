@@ -28,6 +28,7 @@ impl Shape {
                 let (rows, columns) = self.rows_and_columns(spacing).unwrap_or_default();
                 (rows * columns) as f64 * spacing.powi(3)
             }
+            (Shape::Turned { curve, .. }, _) => curve.layer(spacing).positions.len() as f64 * spacing.powi(3),
             _ => Geometry::of(self, dimensions).mass_properties().volume,
         }
     }
@@ -48,7 +49,7 @@ impl Shape {
         match self {
             Shape::Box { min, max } => (0..count).any(|axis| max[axis] - min[axis] < 0.5 * spacing),
             Shape::Sphere { radius, .. } => *radius <= 0.5 * spacing * (count as f64).sqrt(),
-            Shape::Sheet { .. } => false,
+            Shape::Sheet { .. } | Shape::Turned { .. } => false,
             _ => sources::misses(self, dimensions, spacing),
         }
     }
@@ -96,7 +97,7 @@ impl Shape {
                 let reach = radius * dot(direction, direction).sqrt();
                 (middle - reach, middle + reach)
             }
-            Shape::Mesh(mesh) => {
+            Shape::Mesh(mesh) | Shape::Turned { mesh, .. } => {
                 let along = mesh.surface().positions.iter().map(|p| p.dot(direction.into()));
                 along.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
             }

@@ -9,6 +9,7 @@
 //! have none of their own (see `solve/pressure.rs`). A sheet is one layer of particles; each stands for as much volume as a
 //! wall sample would, so that fluid on either side is as dense before it as before a wall.
 
+pub mod bonds;
 pub mod nodes;
 pub mod pins;
 mod sheets;
@@ -24,10 +25,25 @@ pub struct Structure {
     /// Bodies of one layer, in the scene's order.
     pub sheets: Vec<Sheet>,
     pub pins: Pins,
+    /// Bodies held together by bonds.
+    pub elastic: Vec<crate::solve::elastic::Elastic>,
+    /// Members of the bonds that were cut before a checkpoint, by body: whoever makes bonds cuts them again.
+    pub cuts: Vec<(u32, Vec<[u32; 2]>)>,
 }
 
 impl Structure {
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
+    }
+
+    /// Of a body of one layer, m; 0 for others.
+    pub fn thickness_of(&self, body: u32) -> f64 {
+        self.sheets.iter().find(|sheet| sheet.body == body).map_or(0.0, |sheet| sheet.thickness)
+    }
+
+    /// Members of the bonds that were cut so far, by body; nothing for bodies that are whole.
+    pub(crate) fn cuts(&self) -> Vec<(u32, Vec<[u32; 2]>)> {
+        let cuts = self.elastic.iter().map(|body| (body.body, body.bonds.cuts().to_vec()));
+        cuts.filter(|(_, cuts)| !cuts.is_empty()).collect()
     }
 }

@@ -11,6 +11,7 @@ mod conservation;
 mod dam_break;
 mod dispersion;
 mod drop;
+mod elastic;
 mod free_fall;
 mod hydrostatic;
 mod kernel_moments;
@@ -51,6 +52,11 @@ pub static ALL: &[&Validation] = &[
     &drop::DROP_PERIOD,
     &drop::DROP_IN_FLUID,
     &dispersion::DISPERSION,
+    &elastic::CANTILEVER,
+    &elastic::CANTILEVER_SHEET,
+    &elastic::UNIAXIAL,
+    &elastic::FREE_ROTATION,
+    &elastic::FRACTURE,
 ];
 
 /// A piece of physics with a known answer.
@@ -129,13 +135,15 @@ mod tests {
     /// One for each kind of law; `./test` runs them all in earnest.
     #[test]
     fn a_flipped_sign_is_noticed() {
-        let cases: [(&Validation, &'static str); 6] = [
+        let cases: [(&Validation, &'static str); 8] = [
             (&free_fall::FREE_FALL, "gravity"),
             (&hydrostatic::HYDROSTATIC_COLUMN, "tait"),
             (&shear::POISEUILLE, "viscosity"),
             (&drop::DROP_OSCILLATION, "cohesion"),
             (&drop::DROP_PRESSURE, "curvature-tension"),
             (&dispersion::DISPERSION, "dispersion"),
+            (&elastic::UNIAXIAL, "elastic"),
+            (&elastic::CANTILEVER_SHEET, "shell"),
         ];
         for (validation, behaviour) in cases {
             assert!(!passes(validation, &flip(behaviour)), "{} does not notice {behaviour}", validation.name);
