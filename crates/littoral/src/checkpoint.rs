@@ -60,6 +60,9 @@ pub struct State {
     /// Ends of springs that are cut, as nodes.
     #[serde(default)]
     pub cuts: Vec<[u32; 2]>,
+    /// Members of bonds that were cut, by body.
+    #[serde(default)]
+    pub bond_cuts: Vec<(u32, Vec<[u32; 2]>)>,
 }
 
 /// Why a checkpoint cannot be gone on from.
@@ -99,6 +102,7 @@ impl Checkpoint {
             solid_bits: world.solids.iter().map(|solid| solid.bits().to_vec()).collect(),
             rigid: world.rigid.as_ref().map_or_else(String::new, |rigid| to_hex(&rigid.bytes())),
             cuts: world.structure.nets.iter().flat_map(|net| net.cuts()).collect(),
+            bond_cuts: world.structure.cuts(),
         };
         Checkpoint { state, columns: world.particles.columns().iter().map(save).collect() }
     }
@@ -181,6 +185,7 @@ impl World {
         }
         self.structure.pins.resume(self.clock.time);
         self.structure.nodes.find(&self.particles);
+        self.structure.cuts = state.bond_cuts;
         self.link();
         self.structure.cut(&state.cuts);
         self.forget_neighbours();

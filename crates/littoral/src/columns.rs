@@ -108,3 +108,15 @@ pub static SPRING_CHANGE: Vectors =
 /// Which triangles of its sheet are gone: one bit for each that has this node as its lowest corner. See
 /// `structure::slots`.
 pub static TORN: Indices = Indices(ColumnSpec { name: "torn", unit: "", in_frames: true, part: Part::Own });
+/// How the neighbourhood at rest has turned, as a quaternion. See `solve/elastic.rs`.
+pub static ROTATION: Vectors =
+    Vectors(ColumnSpec { name: "rotation", unit: "", in_frames: false, part: Part::Own });
+/// What elasticity made of the velocity in the last step, m/s.
+pub static ELASTIC_CHANGE: Vectors =
+    Vectors(ColumnSpec { name: "elastic-change", unit: "m/s", in_frames: false, part: Part::Intensive });
+/// Plastic strain along x, y and z, and all that the particle ever flowed.
+pub static PLASTIC_STRAIN: Vectors =
+    Vectors(ColumnSpec { name: "plastic_strain", unit: "", in_frames: false, part: Part::Own });
+/// Plastic strain in yz, xz and xy.
+pub static PLASTIC_SHEAR: Vectors =
+    Vectors(ColumnSpec { name: "plastic_shear", unit: "", in_frames: false, part: Part::Own });

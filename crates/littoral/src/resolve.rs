@@ -162,6 +162,11 @@ impl Resolved {
         self.uses[body as usize].as_ref()
     }
 
+    /// How bodies use it.
+    pub fn uses(&self) -> impl Iterator<Item = &BehaviourUse> {
+        self.uses.iter().flatten()
+    }
+
     pub fn weight(&self) -> &Field {
         &self.weight
     }

@@ -89,6 +89,11 @@ pub fn fill(shape: &Shape, d: &Discretisation) -> Vec<Newborn> {
             let places = mesh.positions.into_iter().chain(centre.then_some(middle));
             places.map(|position| Newborn { position, volume: spacing.powi(3) }).collect()
         }
+        Shape::Turned { curve, .. } => {
+            let volume = spacing.powi(3);
+            let places = curve.layer(spacing).positions;
+            places.into_iter().map(|position| Newborn { position, volume }).collect()
+        }
         _ => {
             let cell = cell(shape, d.dimensions, spacing);
             let mut places = lattice(shape, &cell, d.dimensions);

@@ -201,8 +201,8 @@ impl World {
                     }
                     // Where there is a solid, there is no fluid.
                     let clear = 0.45 * body.spacing;
-                    // Cloth keeps its rows: the guard holds it out of solids.
-                    if !shape.is_thin() {
+                    // A layer that holds its shape stays whole: its particles are the corners of triangles.
+                    if !(body.holds_shape() && shape.is_thin()) {
                         let is_clear = |one: &sources::Newborn| {
                             world.solids.iter().all(|solid| solid.distance(one.position) >= clear)
                         };
@@ -233,10 +233,19 @@ impl World {
         self.particles.update(&REFERENCE, |reference, particles| {
             reference[born.clone()].copy_from_slice(&particles.get(&POSITION)[born]);
         });
-        if let Some(grid) = shape.rows_and_columns(body.spacing) {
+        let nodes = self.structure.nodes.of_body(index);
+        let sheet = match shape {
+            Shape::Turned { curve, .. } => {
+                let triangles = curve.layer(body.spacing).triangles;
+                Some(Sheet::of_triangles(index, nodes, &triangles, body.thickness))
+            }
+            _ => {
+                let grid = shape.rows_and_columns(body.spacing);
+                grid.map(|grid| Sheet::grid(index, nodes, grid, body.layers, body.thickness))
+            }
+        };
+        if let Some(sheet) = sheet {
             let d = self.discretisation.of_body(body.spacing);
-            let sheet =
-                Sheet::grid(index, self.structure.nodes.of_body(index), grid, body.layers, body.thickness);
             let density = body.rest_density.at(0.0);
             sheet.weigh(start, density, &d, &Calibration::new(&d), &mut self.particles);
             self.structure.sheets.push(sheet);

@@ -80,6 +80,10 @@ impl<'a> Rows<'a> {
         Rows { place, motion, walls, wall_motion: &walls.motion, lists, periods, shrink: &[] }
     }
 
+    pub fn periods(&self) -> &'a Periods {
+        self.periods
+    }
+
     /// The same rows for particles of several sizes: 1/s for each, or nothing where all have one.
     ///
     /// # Panics

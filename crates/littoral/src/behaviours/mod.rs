@@ -10,6 +10,7 @@ pub mod cohesion;
 pub mod contact;
 pub mod dispersion;
 pub mod drag;
+pub mod elastic;
 pub mod gas;
 pub mod gravity;
 pub mod implicit_viscosity;
@@ -17,6 +18,8 @@ pub mod incompressible;
 #[cfg(test)]
 mod law_tests;
 pub mod pressure;
+pub mod shell;
+pub mod sph_cloth;
 pub mod springs;
 pub mod stretch_limit;
 pub mod tait;
@@ -58,6 +61,9 @@ pub static REGISTRY: &[&dyn Behaviour] = &[
     &tension::pairwise::PairwiseTension,
     &dispersion::Dispersion,
     &drag::Drag,
+    &elastic::Elastic,
+    &shell::Shell,
+    &sph_cloth::SphCloth,
     &springs::Springs,
     &stretch_limit::StretchLimit,
     &air::Air,

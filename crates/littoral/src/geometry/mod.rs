@@ -15,6 +15,7 @@ mod sample;
 mod settle;
 mod tessellate;
 mod tree;
+mod turned;
 
 use std::sync::Arc;
 
@@ -26,6 +27,7 @@ pub use mass::MassProperties;
 pub use mesh::{Defect, Mesh};
 pub use settle::settle;
 pub use tree::{Operation, Placement, Tree};
+pub use turned::Turned;
 
 use crate::scene::{Dimensions, Shape};
 use tree::Measured;
@@ -105,7 +107,7 @@ impl Geometry {
     /// Unit vector away from the shape: the gradient of the distance. On a thin surface, as its triangles turn.
     pub fn normal(&self, p: DVec3) -> DVec3 {
         let p = if self.flat { p.with_z(0.0) } else { p };
-        if let Shape::Mesh(mesh) = &*self.shape {
+        if let Shape::Mesh(mesh) | Shape::Turned { mesh, .. } = &*self.shape {
             let nearest = mesh.nearest(p);
             let away = p - nearest.point;
             // So close that the direction is lost in rounding.
@@ -229,7 +231,8 @@ impl Geometry {
     /// The surface `depth` inside. Meshes know their normals.
     fn with_level<T>(&self, depth: f64, tell: impl FnOnce(nets::Level<'_>) -> T) -> T {
         let normal = |p: DVec3| self.normal(p);
-        let known = matches!(&*self.shape, Shape::Mesh(_)).then_some(&normal as &nets::Normal<'_>);
+        let known = matches!(&*self.shape, Shape::Mesh(_) | Shape::Turned { .. })
+            .then_some(&normal as &nets::Normal<'_>);
         tell(nets::Level { distance: &|p| self.shape.distance(p) + depth, normal: known })
     }
 
@@ -271,14 +274,14 @@ impl Shape {
                 primitives::torus(p, DVec3::from(*centre), DVec3::from(*axis), *radius, *tube)
             }
             Shape::Plane { point, normal } => (p - DVec3::from(*point)).dot(DVec3::from(*normal)),
-            Shape::Mesh(mesh) => mesh.distance(p),
+            Shape::Mesh(mesh) | Shape::Turned { mesh, .. } => mesh.distance(p),
             Shape::Tree(tree) => tree.distance(p),
         }
     }
 
     pub fn is_thin(&self) -> bool {
         match self {
-            Shape::Sheet { .. } | Shape::Line { .. } | Shape::Net { .. } => true,
+            Shape::Sheet { .. } | Shape::Turned { .. } | Shape::Line { .. } | Shape::Net { .. } => true,
             Shape::Mesh(mesh) => !mesh.is_closed(),
             Shape::Tree(tree) => tree.is_thin(),
             _ => false,
@@ -332,7 +335,7 @@ impl Shape {
                 around(&[DVec3::from(*centre)], disc(DVec3::from(*axis), *radius) + *tube)
             }
             Shape::Plane { point, normal } => half_space(DVec3::from(*point), DVec3::from(*normal)),
-            Shape::Mesh(mesh) => mesh.bounds(),
+            Shape::Mesh(mesh) | Shape::Turned { mesh, .. } => mesh.bounds(),
             Shape::Tree(tree) => {
                 let of = |shape: &Shape| shape.tight_bounds(flat);
                 match tree.operation {
@@ -426,7 +429,7 @@ impl Shape {
                 tessellate::torus(centre, axis, *radius, *tube, segments(radius + tube))
             }
             Shape::Plane { .. } => TriangleMesh::default(),
-            Shape::Mesh(mesh) => mesh.surface().clone(),
+            Shape::Mesh(mesh) | Shape::Turned { mesh, .. } => mesh.surface().clone(),
             Shape::Tree(tree) => match tree.operation {
                 Operation::Place(placement) => {
                     let mesh = tree.of[0].triangles(cell / placement.scale);
@@ -477,6 +480,15 @@ impl Shape {
         TriangleMesh { positions, ..mesh }
     }
 
+    /// A curve turned about an axis; `None` where that is no surface.
+    pub fn turned(curve: Turned) -> Option<Shape> {
+        // So fine that a chord of the widest ring is 10⁻³ of it off.
+        let widest = curve.curve.iter().map(|p| p.x).fold(0.0, f64::max);
+        let layer = curve.layer((0.08 * widest).max(1e-3 * curve.length()).max(f64::MIN_POSITIVE));
+        let mesh = Mesh::new(&layer.positions, &layer.triangles).ok()?;
+        Some(Shape::Turned { curve: Arc::new(curve), mesh: Arc::new(mesh) })
+    }
+
     /// The same shape elsewhere: scaled, turned, moved.
     pub fn placed(&self, place: &Placement) -> Shape {
         let (point, length) = (|p: [f64; 3]| place.apply(p.into()).to_array(), |x: f64| x * place.scale);
@@ -508,6 +520,15 @@ impl Shape {
                 tube: length(*tube),
             },
             Shape::Plane { point: p, normal } => Shape::Plane { point: point(*p), normal: way(*normal) },
+            Shape::Turned { curve, .. } => {
+                let curve = Turned {
+                    curve: curve.curve.iter().map(|&p| p * place.scale).collect(),
+                    centre: place.apply(curve.centre),
+                    axis: place.rotation * curve.axis,
+                };
+                // Moved, it is as sound as it was.
+                Shape::turned(curve).unwrap_or_else(|| self.clone())
+            }
             Shape::Mesh(mesh) => {
                 let surface = mesh.surface();
                 let positions: Vec<DVec3> = surface.positions.iter().map(|&p| place.apply(p)).collect();

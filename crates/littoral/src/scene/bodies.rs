@@ -64,6 +64,7 @@ pub fn body(reader: &Reader<'_>, index: usize, end_of_run: Option<f64>, spacing:
     let velocity = reader.vector("velocity");
     let jitter = reader.number("jitter");
     let behaviours = behaviours(reader, material, &name);
+    check_form(reader, source.as_ref());
     let is_sheet = matches!(source, Some(Source::Shape(Shape::Sheet { .. })));
     let is_net = matches!(source, Some(Source::Shape(Shape::Net { .. })));
     let look = looks::look(reader, material, is_sheet, is_net);
@@ -136,6 +137,28 @@ fn source_place(reader: &Reader<'_>, key: &str) -> Place {
             _ => node.at.clone(),
         },
         None => reader.at.clone(),
+    }
+}
+
+/// Laws for one layer want one, those for volumes do not, and all that hold a shape want one at the start.
+fn check_form(reader: &Reader<'_>, source: Option<&Source>) {
+    let Some(source) = source else { return };
+    let is_layer = matches!(source, Source::Shape(shape) if shape.is_thin());
+    for entry in reader.entries("behaviours") {
+        let name = entry.key.as_str();
+        let Some(schema) = behaviours::by_name(name) else { continue };
+        let (message, help) = if !matches!(source, Source::Shape(_)) && behaviours::holds_shape(schema) {
+            let message = format!("`{name}` keeps a shape, and an emitter has none");
+            (message, "give the body a `shape` instead of its `emitter`")
+        } else if ["shell", "sph-cloth"].contains(&name) && !is_layer {
+            let message = format!("`{name}` is for one layer of particles");
+            (message, "use `shape.sheet` or `shape.turned`; for a volume, `elastic`")
+        } else if name == "elastic" && is_layer {
+            ("`elastic` is for volumes".to_owned(), "for one layer of particles, use `shell` or `sph-cloth`")
+        } else {
+            continue;
+        };
+        reader.context.log.push(Problem::error("wrong-form", &entry.key_at, message).help(help));
     }
 }
 

@@ -316,7 +316,7 @@ pub static SOLVER: Section = Section {
             "viscosity_error",
             Want::Number(range(Unit::One, 1e-6, 0.1)),
             Fallback::Number(1e-3),
-            "error of the momentum that `implicit-viscosity` carries in a step, as a fraction of it",
+            "error of the momentum that `implicit-viscosity` carries in a step, as a fraction of it; and that `elastic`, `shell` and `sph-cloth` do",
         ),
         key(
             "shift",
@@ -487,6 +487,12 @@ pub static SHAPE: Section = Section {
         key("sheet", Want::Table(&SHEET), Fallback::Derived(""), "one layer of particles; 3-D only"),
         key("line", Want::Table(&LINE), Fallback::Derived(""), "one row of particles: a rope; for bodies"),
         key("net", Want::Table(&NET), Fallback::Derived(""), "particles on a surface; for bodies, 3-D only"),
+        key(
+            "turned",
+            Want::Table(&TURNED),
+            Fallback::Derived(""),
+            "one layer of particles: a curve turned about an axis; 3-D only",
+        ),
         key("mesh", Want::Table(&MESH), Fallback::Derived(""), "triangles from a file; 3-D only"),
         key("heightfield", Want::Table(&HEIGHTFIELD), Fallback::Derived(""), "terrain; 3-D only"),
         key("union", Want::Table(&UNION), Fallback::Derived(""), "several shapes as one"),
@@ -714,6 +720,26 @@ pub static PLACE: Section = Section {
         key("at", Want::Vector(Unit::Metre), Fallback::Vector([0.0; 3]), "where its origin comes to lie"),
         key("rotate", Want::Table(&ROTATE), Fallback::Derived("not turned"), "about its origin"),
         key("scale", SCALE, Fallback::Number(1.0), "multiplies its lengths"),
+    ],
+};
+
+pub static TURNED: Section = Section {
+    name: "shape.turned",
+    meaning: "A bowl, a vase, a dome: one layer of particles on the surface that a curve makes when it is turned about an axis.",
+    keys: &[
+        key(
+            "profile",
+            Want::Vectors(Unit::Metre),
+            Fallback::Required,
+            "points of the curve, two at least: `[[0, 0, 0], [0.1, 0.02, 0], [0.15, 0.1, 0]]`; only their distance from the axis and their height along it matter",
+        ),
+        key("centre", Want::Vector(Unit::Metre), Fallback::Vector([0.0; 3]), "a point of the axis"),
+        key(
+            "axis",
+            Want::Vector(Unit::One),
+            Fallback::Vector([0.0, 1.0, 0.0]),
+            "its direction; any length but 0",
+        ),
     ],
 };
 

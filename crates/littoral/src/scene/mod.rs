@@ -48,7 +48,7 @@ pub use solids::{Free, Joint, JointKind, Mobility, Script, Shake, Solid, Weight}
 pub use suggest::nearest as nearest_name;
 
 use crate::behaviour::BehaviourUse;
-use crate::geometry::{Mesh, Tree};
+use crate::geometry::{Mesh, Tree, Turned};
 use crate::refine::{levels, spacing_of};
 use crate::timeline::Curve;
 use files::Shelf;
@@ -611,6 +611,11 @@ pub enum Shape {
     Plane {
         point: [f64; 3],
         normal: [f64; 3],
+    },
+    /// One layer of particles, in rings about an axis; and its surface.
+    Turned {
+        curve: Arc<Turned>,
+        mesh: Arc<Mesh>,
     },
     /// Closed: what it encloses. Open: a thin sheet.
     Mesh(Arc<Mesh>),

@@ -12,7 +12,7 @@ use super::read::Reader;
 use super::shapes::{cross, length};
 use super::values::show;
 use super::{Dimensions, Shape};
-use crate::geometry::{Defect, Geometry, HeightGrid, Mesh, Noise, Operation, Placement, Tree};
+use crate::geometry::{Defect, Geometry, HeightGrid, Mesh, Noise, Operation, Placement, Tree, Turned};
 use crate::geometry::{flattened, read_mesh, terrain};
 
 /// What a shape is read for.
@@ -73,6 +73,7 @@ fn read(kind: &str, table: &Reader<'_>) -> Option<Shape> {
             }
             Some(Shape::Net { of: Arc::new(of?), centre: centre? })
         }
+        "turned" => turned(table),
         "mesh" => mesh(table),
         "heightfield" => heightfield(table),
         "shell" => {
@@ -107,7 +108,8 @@ fn tree(operation: Operation, of: Vec<Shape>) -> Shape {
 /// Whether a shape can serve; says why not.
 fn suits(shape: &Shape, table: &Reader<'_>, need: Need) -> bool {
     let log = table.context.log;
-    let is_sheet = matches!(shape, Shape::Sheet { .. } | Shape::Line { .. } | Shape::Net { .. });
+    let is_sheet =
+        matches!(shape, Shape::Sheet { .. } | Shape::Turned { .. } | Shape::Line { .. } | Shape::Net { .. });
     if matches!(shape, Shape::Line { .. } | Shape::Net { .. }) && need == Need::Solid {
         let message = "lines and nets are for bodies that hold a shape";
         let problem = Problem::error("open-shape", &table.at, message).label("a solid needs a surface");
@@ -258,6 +260,23 @@ fn sheet(table: &Reader<'_>) -> Option<Shape> {
         return None;
     }
     Some(Shape::Sheet { corner, along, across })
+}
+
+fn turned(table: &Reader<'_>) -> Option<Shape> {
+    let (profile, centre, axis) =
+        (table.vectors("profile"), table.vector("centre"), direction(table, "axis"));
+    if refuse_flat(table, "turned surfaces", "a box of one spacing's height is a row of particles") {
+        return None;
+    }
+    let shape = Shape::turned(Turned::through(&profile?, centre?, axis?));
+    if shape.is_none() {
+        let message = "the profile makes no surface when it is turned";
+        table.context.log.push(
+            Problem::error("empty-shape", &table.place("profile"), message)
+                .label("expected two different points at least, not both on the axis"),
+        );
+    }
+    shape
 }
 
 /// `scale`, `rotate` and `at`.

@@ -35,6 +35,7 @@ impl Shape {
             (Shape::Net { centre, .. }, _) => {
                 (self.net(spacing).positions.len() + usize::from(*centre)) as f64 * spacing.powi(3)
             }
+            (Shape::Turned { curve, .. }, _) => curve.layer(spacing).positions.len() as f64 * spacing.powi(3),
             _ => Geometry::of(self, dimensions).mass_properties().volume,
         }
     }
@@ -67,6 +68,7 @@ impl Shape {
             }
             Shape::Line { .. } => self.points_in_line(spacing).is_some_and(|count| count < 2),
             Shape::Net { .. } => self.net(spacing).positions.is_empty(),
+            Shape::Turned { .. } => false,
             _ => sources::misses(self, dimensions, spacing),
         }
     }
@@ -114,7 +116,7 @@ impl Shape {
                 let reach = radius * dot(direction, direction).sqrt();
                 (middle - reach, middle + reach)
             }
-            Shape::Mesh(mesh) => {
+            Shape::Mesh(mesh) | Shape::Turned { mesh, .. } => {
                 let along = mesh.surface().positions.iter().map(|p| p.dot(direction.into()));
                 along.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
             }

@@ -1,6 +1,7 @@
 //! Numerics that laws share.
 
 pub mod conjugate_gradients;
+pub mod elastic;
 pub mod pressure;
 mod workspace;
 

@@ -10,6 +10,7 @@
 //! wall sample would, so that fluid on either side is as dense before it as before a wall.
 
 pub mod barrier;
+pub mod bonds;
 pub mod contact;
 pub mod nodes;
 pub mod pins;
@@ -40,6 +41,10 @@ pub struct Structure {
     pub(crate) barrier: Barrier,
     /// Cloths that are kept from stretching.
     pub limited: Vec<crate::behaviours::stretch_limit::Limited>,
+    /// Bodies held together by bonds.
+    pub elastic: Vec<crate::solve::elastic::Elastic>,
+    /// Members of the bonds that were cut before a checkpoint, by body: whoever makes bonds cuts them again.
+    pub cuts: Vec<(u32, Vec<[u32; 2]>)>,
 }
 
 impl Structure {
@@ -58,5 +63,16 @@ impl Structure {
                 }
             }
         }
+    }
+
+    /// Of a body of one layer, m; 0 for others.
+    pub fn thickness_of(&self, body: u32) -> f64 {
+        self.sheets.iter().find(|sheet| sheet.body == body).map_or(0.0, |sheet| sheet.thickness)
+    }
+
+    /// Members of the bonds that were cut so far, by body; nothing for bodies that are whole.
+    pub(crate) fn cuts(&self) -> Vec<(u32, Vec<[u32; 2]>)> {
+        let cuts = self.elastic.iter().map(|body| (body.body, body.bonds.cuts().to_vec()));
+        cuts.filter(|(_, cuts)| !cuts.is_empty()).collect()
     }
 }

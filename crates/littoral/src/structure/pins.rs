@@ -50,6 +50,11 @@ impl Pins {
         }
     }
 
+    /// The solid that a pin holds its particles to, by the pin's number in `PIN`.
+    pub(crate) fn solid_of(&self, number: u32) -> Option<usize> {
+        self.pins[number as usize - 1].settings.solid()
+    }
+
     /// Takes and lets go of particles, as the time has come.
     pub(crate) fn set(&mut self, time: f64, solids: &[SolidState], d: Dimensions, particles: &mut Particles) {
         for (k, pin) in self.pins.iter_mut().enumerate() {

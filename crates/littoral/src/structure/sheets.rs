@@ -135,6 +135,12 @@ impl Sheet {
         mass.iter_mut().zip(volume).for_each(|(mass, volume)| *mass = (density * volume) as f32);
     }
 
+    /// Triangles between nodes, counted from the body's first.
+    pub fn of_triangles(body: u32, nodes: Range<u32>, triangles: &[[u32; 3]], thickness: f64) -> Sheet {
+        let triangles = triangles.iter().map(|corners| corners.map(|corner| nodes.start + corner)).collect();
+        Sheet { body, nodes, triangles, grid: None, layers: 1, thickness }
+    }
+
     /// Gives its particles, which stand at `start` and after, their masses: a third of each triangle's to each of its
     /// corners; and the volumes that fluids see.
     pub(crate) fn weigh(
@@ -150,8 +156,18 @@ impl Sheet {
             .iter()
             .map(|place| place.truncate().as_dvec3())
             .collect();
-        // Each layer has its part of the mass, shared like the middle one's.
-        let in_layer = count / self.layers;
+        let area = self.areas(&places);
+        let mass = &mut particles.get_mut(&MASS)[start..start + count];
+        mass.iter_mut().zip(&area).for_each(|(mass, area)| *mass = (density * self.thickness * area) as f32);
+        let volumes = calibration.volumes(&places, d);
+        let volume = &mut particles.get_mut(&VOLUME)[start..start + count];
+        volume.par_iter_mut().zip(volumes).for_each(|(volume, sample)| *volume = sample as f32);
+    }
+
+    /// A third of each triangle to each of its corners, m².
+    fn areas(&self, places: &[DVec3]) -> Vec<f64> {
+        // Each layer has its part, shared like the middle one's.
+        let in_layer = places.len() / self.layers;
         let mut area = vec![0.0; in_layer];
         for corners in &self.triangles {
             let at = corners.map(|node| (node - self.nodes.start) as usize);
@@ -159,12 +175,12 @@ impl Sheet {
             let third = (b - a).cross(c - a).length() / 6.0 / self.layers as f64;
             at.into_iter().for_each(|k| area[k % in_layer] += third);
         }
-        let mass = &mut particles.get_mut(&MASS)[start..start + count];
-        mass.iter_mut()
-            .zip(area.iter().cycle())
-            .for_each(|(mass, area)| *mass = (density * self.thickness * area) as f32);
-        let volumes = calibration.volumes(&places, d);
-        let volume = &mut particles.get_mut(&VOLUME)[start..start + count];
-        volume.par_iter_mut().zip(volumes).for_each(|(volume, sample)| *volume = sample as f32);
+        area.repeat(self.layers)
+    }
+
+    /// Volume of the material around each node at rest, m³; 0 beside what is gone.
+    pub(crate) fn volumes(&self, places: &[DVec3]) -> Vec<f32> {
+        let volume = |area: f64| if area.is_finite() { (area * self.thickness) as f32 } else { 0.0 };
+        self.areas(places).into_iter().map(volume).collect()
     }
 }

@@ -11,6 +11,7 @@ mod conservation;
 mod dam_break;
 mod dispersion;
 mod drop;
+mod elastic;
 mod free_fall;
 mod hydrostatic;
 mod integrators;
@@ -56,6 +57,11 @@ pub static ALL: &[&Validation] = &[
     &drop::DROP_PERIOD,
     &drop::DROP_IN_FLUID,
     &dispersion::DISPERSION,
+    &elastic::CANTILEVER,
+    &elastic::CANTILEVER_SHEET,
+    &elastic::UNIAXIAL,
+    &elastic::FREE_ROTATION,
+    &elastic::FRACTURE,
     &ropes_and_cloth::CATENARY,
     &ropes_and_cloth::HANGING_CLOTH,
     &ropes_and_cloth::PENDULUM,
@@ -138,7 +144,7 @@ mod tests {
     /// One for each kind of law; `./test` runs them all in earnest.
     #[test]
     fn a_flipped_sign_is_noticed() {
-        let cases: [(&Validation, &'static str); 7] = [
+        let cases: [(&Validation, &'static str); 9] = [
             (&free_fall::FREE_FALL, "gravity"),
             (&hydrostatic::HYDROSTATIC_COLUMN, "tait"),
             (&shear::POISEUILLE, "viscosity"),
@@ -146,6 +152,8 @@ mod tests {
             (&drop::DROP_PRESSURE, "curvature-tension"),
             (&dispersion::DISPERSION, "dispersion"),
             (&ropes_and_cloth::HANGING_CLOTH, "springs"),
+            (&elastic::UNIAXIAL, "elastic"),
+            (&elastic::CANTILEVER_SHEET, "shell"),
         ];
         for (validation, behaviour) in cases {
             assert!(!passes(validation, &flip(behaviour)), "{} does not notice {behaviour}", validation.name);
