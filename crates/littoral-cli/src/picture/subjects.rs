@@ -390,9 +390,13 @@ impl<'a> Subjects<'a> {
     fn sheet(&self, frame: &Frame, look: &Look, body: usize) -> Result<Thing, Failure> {
         let options = Sheet { thickness: self.thickness(look), ..Sheet::default() };
         let mesh = match &self.scene.bodies[body].source {
-            Source::Shape(shape @ scene::Shape::Net { .. }) => {
+            Source::Shape(shape @ (scene::Shape::Net { .. } | scene::Shape::Turned { .. })) => {
                 let group = gather(frame, &[body]);
-                let mut triangles = shape.net(self.scene.bodies[body].spacing).triangles;
+                let spacing = self.scene.bodies[body].spacing;
+                let mut triangles = match shape {
+                    scene::Shape::Turned { curve, .. } => curve.layer(spacing).triangles,
+                    _ => shape.net(spacing).triangles,
+                };
                 if let Some(whole) = whole_triangles(frame, &group, &triangles) {
                     let mut whole = whole.into_iter();
                     triangles.retain(|_| whole.next() == Some(true));

@@ -66,7 +66,7 @@ pub fn body(reader: &Reader<'_>, index: usize, end_of_run: Option<f64>, spacing:
     let behaviours = behaviours(reader, material, &name);
     check_form(reader, source.as_ref());
     let is_sheet = matches!(source, Some(Source::Shape(Shape::Sheet { .. })));
-    let is_net = matches!(source, Some(Source::Shape(Shape::Net { .. })));
+    let is_net = matches!(source, Some(Source::Shape(Shape::Net { .. } | Shape::Turned { .. })));
     let look = looks::look(reader, material, is_sheet, is_net);
     let source_key = if reader.entry("emitter").is_some() { "emitter" } else { "shape" };
     if let (Some(entry), true) = (reader.entry("velocity"), reader.entry("emitter").is_some()) {
