@@ -132,8 +132,8 @@ impl World {
         });
         let mut h = dt;
         loop {
-            for stage in 1..method.stages() {
-                let mix = method.mix(method.rows[stage - 1], h);
+            for (stage, row) in (1..).zip(method.rows) {
+                let mix = method.mix(row, h);
                 self.timed(Stage::Motion, |world| set_out(world, method, &mix));
                 // A force field that ends with the step acts until then.
                 self.clock.time = (start + mix.time).min(forces::just_before(start + h));

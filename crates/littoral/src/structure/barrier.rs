@@ -199,7 +199,7 @@ impl Barrier {
         }
         // Of an edge inside, the other side's triangle names it the other way round.
         let edges = |corners: &[u32; 3]| [0, 1, 2].map(|k| [corners[k], corners[(k + 1) % 3]]);
-        let known: HashSet<[u32; 2]> = all().flat_map(|corners| edges(corners)).collect();
+        let known: HashSet<[u32; 2]> = all().flat_map(edges).collect();
         self.rim.clear();
         self.rim.resize(structure.nodes.len(), false);
         self.triangles.resize(3 * count, Triangle::default());

@@ -637,7 +637,7 @@ mod tests {
 
     fn grid(rows: usize, columns: usize, h: f64) -> Net {
         let nodes = 0..(rows * columns) as u32;
-        let sheet = Sheet::grid(0, nodes.clone(), (rows, columns), 1e-3);
+        let sheet = Sheet::grid(0, nodes.clone(), (rows, columns), 1, 1e-3);
         let place = |k: usize| DVec3::new((k % columns) as f64 * h, (k / columns) as f64 * h, 0.0);
         let places = (0..rows * columns).map(place).collect();
         Builder::new(0, nodes, places).grid(&sheet, (rows, columns))
@@ -683,7 +683,7 @@ mod tests {
             }
         }
         let nodes = 0..(count * count) as u32;
-        let sheet = Sheet { body: 0, nodes: nodes.clone(), triangles, grid: None, thickness: 1e-3 };
+        let sheet = Sheet { body: 0, nodes: nodes.clone(), triangles, grid: None, layers: 1, thickness: 1e-3 };
         let net = Builder::new(0, nodes, (0..count * count).map(flat).collect()).mesh(&sheet, false);
         let rolled = |k: usize| {
             let p = flat(k);
