@@ -164,7 +164,7 @@ def newton(substeps, iterations):
 
     wp.config.quiet = True
     wp.init()
-    builder = nt.ModelBuilder(up_axis=nt.Axis.Y, gravity=-GRAVITY)
+    builder = nt.ModelBuilder(up_axis=nt.Axis.Y, gravity=(0.0, -GRAVITY, 0.0))
     radius = 0.45 * SIDE / (COUNT - 1)
     for i, p in enumerate(grid()):
         builder.add_particle(wp.vec3(*p), wp.vec3(0, 0, 0), 0.0 if i in PINNED else MASS, radius=radius)
