@@ -32,6 +32,13 @@ scenes!(
     "flag",
     "banner",
     "soft-figure",
+    "shell-and-cloth",
+    "bowl",
+    "water-on-cloth",
+    "jet-on-cloth",
+    "leaking-cloth",
+    "knit-on-sphere",
+    "jet-on-knit",
     "fine-surface"
 );
 

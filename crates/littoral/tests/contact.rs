@@ -207,3 +207,85 @@ fn water_stays_in_a_hammock() {
     assert_eq!(closed, 0);
     assert!(open > 900, "{open} of 1000");
 }
+
+/// Water hits a cloth and a rubber block in weightlessness, far from any wall: what one gains, the others lose.
+#[test]
+fn water_cloth_and_rubber_keep_momentum() {
+    let mut world = world(
+        r#"
+        [world]
+        gravity = [0, 0, 0]
+        [sph]
+        spacing = 0.01
+        [[body]]
+        name = "water"
+        material = "water"
+        velocity = [0, 0, 1]
+        shape.box = { min = [-0.04, -0.04, -0.1], max = [0.04, 0.04, -0.02] }
+        [[body]]
+        name = "cloth"
+        density = 500
+        thickness = 2e-3
+        shape.sheet = { corner = [-0.1, -0.1, 0], along = [0.2, 0, 0], across = [0, 0.2, 0] }
+        behaviours.springs = {}
+        [[body]]
+        name = "rubber"
+        density = 1100
+        shape.box = { min = [-0.03, -0.03, 0.02], max = [0.03, 0.03, 0.06] }
+        behaviours.elastic = { youngs_modulus = 1e6 }
+        "#,
+    );
+    let before = momentum(&world);
+    world.advance_to(0.15).unwrap();
+    let after = momentum(&world);
+    let mean = |body: u32| {
+        let rows = world.particles.get(&VELOCITY).iter().zip(world.particles.get(&BODY));
+        let own: Vec<f32> = rows.filter(|(_, b)| **b == body).map(|(v, _)| v.z).collect();
+        own.iter().sum::<f32>() / own.len() as f32
+    };
+    println!("{before} and {after}; water {}, cloth {}, rubber {} m/s", mean(0), mean(1), mean(2));
+    assert!(before.distance(after) < 1e-4 * before.length());
+    assert!(mean(0) < 0.9 && mean(1) > 0.1 && mean(2) > 0.1);
+}
+
+/// A block of foam, half as heavy as water, floats half immersed; a cloth floats on the surface.
+#[test]
+fn light_bodies_float() {
+    let mut world = world(
+        r#"
+        [world]
+        box = { min = [0, 0, 0], max = [0.3, 0.4, 0.2], open = ["+y"] }
+        slip = 1
+        [sph]
+        spacing = 0.01
+        [[body]]
+        name = "water"
+        material = "water"
+        shape.box = { min = [0, 0, 0], max = [0.3, 0.12, 0.2] }
+        behaviours.artificial-viscosity.dynamic_viscosity = 2
+        [[body]]
+        name = "foam"
+        density = 500
+        shape.box = { min = [0.03, 0.125, 0.06], max = [0.11, 0.205, 0.14] }
+        behaviours.elastic = { youngs_modulus = 1e5 }
+        [[body]]
+        name = "cloth"
+        density = 500
+        thickness = 2e-3
+        shape.sheet = { corner = [0.17, 0.14, 0.05], along = [0.1, 0, 0], across = [0, 0, 0.1] }
+        behaviours.springs = {}
+        "#,
+    );
+    world.advance_to(1.2).unwrap();
+    let heights = |body: u32| -> Vec<f64> {
+        let rows = world.particles.get(&POSITION).iter().zip(world.particles.get(&BODY));
+        rows.filter(|(_, b)| **b == body).map(|(x, _)| f64::from(x.y)).collect()
+    };
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    // The water rises by what the foam displaces: half of 0.08³ m³ on 0.06 m².
+    let surface = 0.12 + 0.5 * 0.08f64.powi(3) / 0.06;
+    let (foam, cloth) = (mean(&heights(1)), mean(&heights(2)));
+    println!("surface {surface}, middle of the foam {foam}, cloth {cloth}");
+    assert!((foam - surface).abs() < 0.012, "{foam}");
+    assert!((cloth - surface).abs() < 0.02, "{cloth}");
+}
