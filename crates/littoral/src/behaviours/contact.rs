@@ -81,8 +81,9 @@ impl Behaviour for Contact {
     fn limit(&self, now: &Resolved, state: &LimitState, limits: &mut Limits) {
         // Contacts are found among neighbours; a quarter of a ball in a step leaves time to see them coming.
         let distance = now.weighted("distance").max();
-        if distance > 0.0 && state.speed > 0.0 {
-            limits.offer(Limit::Velocity, 0.25 * distance / state.speed);
+        let speed = state.structure.contacts.fastest;
+        if distance > 0.0 && speed > 0.0 {
+            limits.offer(Limit::Velocity, 0.25 * distance / speed);
         }
         // A pile carries its weight from step to step: it must not sink much in one.
         limits.offer_acceleration(0.1, distance, state.acceleration);

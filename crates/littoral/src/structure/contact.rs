@@ -69,6 +69,8 @@ pub struct Contacts {
     face_starts: Vec<u32>,
     faces_of: Vec<(u32, u8)>,
     lightest: f32,
+    /// Speed of the fastest node in the last step, m/s.
+    pub(crate) fastest: f32,
 }
 
 /// Discrete elements.
@@ -210,6 +212,8 @@ impl Contacts {
         for _ in 0..SWEEPS {
             self.sweep(at.dt);
         }
+        let speed2 = |node: &Node| node.velocity.length_squared();
+        self.fastest = self.nodes.par_iter().map(speed2).reduce(|| 0.0, f32::max).sqrt();
         self.scatter(structure, particles);
         self.push(at.solids, at.dt, structure, particles, pushes);
     }

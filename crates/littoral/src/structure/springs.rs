@@ -683,7 +683,8 @@ mod tests {
             }
         }
         let nodes = 0..(count * count) as u32;
-        let sheet = Sheet { body: 0, nodes: nodes.clone(), triangles, grid: None, layers: 1, thickness: 1e-3 };
+        let sheet =
+            Sheet { body: 0, nodes: nodes.clone(), triangles, grid: None, layers: 1, thickness: 1e-3 };
         let net = Builder::new(0, nodes, (0..count * count).map(flat).collect()).mesh(&sheet, false);
         let rolled = |k: usize| {
             let p = flat(k);
