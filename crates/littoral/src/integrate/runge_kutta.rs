@@ -22,7 +22,7 @@ use rayon::prelude::*;
 use super::{Container, move_particles};
 use crate::columns::{ACCELERATION, POSITION, STAGES, START_POSITION, START_VELOCITY, VELOCITY};
 use crate::forces;
-use crate::particles::Particles;
+use crate::particles::{Particles, Vectors};
 use crate::scene::IntegratorName;
 use crate::timers::Stage;
 use crate::timestep::Limit;
@@ -132,14 +132,14 @@ impl World {
         });
         let mut h = dt;
         loop {
-            for (stage, row) in (1..).zip(method.rows) {
+            for (before, row) in method.rows.iter().enumerate() {
                 let mix = method.mix(row, h);
                 self.timed(Stage::Motion, |world| set_out(world, method, &mix));
                 // A force field that ends with the step acts until then.
                 self.clock.time = (start + mix.time).min(forces::just_before(start + h));
                 self.evaluate_forces(h as f32);
-                if stage + 1 < method.stages() {
-                    copy(&mut self.particles, &ACCELERATION, &STAGES[stage]);
+                if let Some(kept) = STAGES[..method.stages() - 1].get(before + 1) {
+                    copy(&mut self.particles, &ACCELERATION, kept);
                 }
             }
             match self.timed(Stage::Motion, |world| judge(world, method, h)) {
@@ -154,11 +154,7 @@ impl World {
     }
 }
 
-fn copy(
-    particles: &mut Particles,
-    from: &'static crate::particles::Vectors,
-    to: &'static crate::particles::Vectors,
-) {
+fn copy(particles: &mut Particles, from: &'static Vectors, to: &'static Vectors) {
     particles.update(to, |to, particles| to.copy_from_slice(particles.get(from)));
 }
 
