@@ -27,6 +27,7 @@ pub fn key_tables() -> Vec<(&'static str, String)> {
         &keys::TORUS,
         &keys::PLANE,
         &keys::SHEET,
+        &keys::TURNED,
         &keys::MESH,
         &keys::ROTATE,
         &keys::HEIGHTFIELD,
