@@ -5,12 +5,13 @@
 //!
 //!   f_i = Σ_j κ_ij w_ij (|x_ij| − |X_ij|) x_ji/|x_ij|,   κ = 3 (E_i V_i/S_i + E_j V_j/S_j)/2,
 //!
-//! where S = Σ w r²/2. Springs in all directions of a plane make a sheet of Young's modulus E and Poisson's ratio 1/3. Bending is not resisted
+//! where S = Σ w r²/2. Springs in all directions of a plane make a sheet of Young's modulus E and Poisson's ratio 1/3; those
+//! of a grid, with eight neighbours, are a fifth stiffer along its rows and softer across. Bending is not resisted
 //! at all, but for what the next nearest neighbours do: bonds across a fold get shorter, by a second-order amount.
 //!
 //! [Lenaerts2009] damps cloth by artificial viscosity; here it is inner friction η ε̇ along the bonds, which resists no rotation.
 //!
-//! Reads `POSITION`, `REFERENCE`, `MASS`; keeps `ELASTIC_CHANGE`. Kept honest by the tests below.
+//! Reads `POSITION`, `REFERENCE`, `MASS`; keeps `ELASTIC_CHANGE`. Kept honest by a test in `elastic.rs`.
 
 use super::elastic::{VISCOSITY, follow_breaks, for_each, link, worse};
 use crate::behaviour::{BehaviourUse, Default, Kind, Property, Schema, Unit};

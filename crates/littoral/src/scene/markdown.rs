@@ -29,6 +29,7 @@ pub fn key_tables() -> Vec<(&'static str, String)> {
         &keys::SHEET,
         &keys::LINE,
         &keys::NET,
+        &keys::TURNED,
         &keys::MESH,
         &keys::ROTATE,
         &keys::HEIGHTFIELD,

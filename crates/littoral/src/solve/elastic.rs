@@ -110,7 +110,7 @@ pub struct Matter {
 }
 
 /// Strain that a member has got used to.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Flow {
     /// Plastic strain, seen from the rotation.
     pub strain: Mat3,
@@ -556,7 +556,9 @@ fn pulled(k: usize, bonds: &Bonds, pulls: &[Pull], way: impl Fn(usize, &Bond) ->
     let mut sum = Vec3::ZERO;
     for bond in bonds.of(k) {
         let (other, y) = (&pulls[bond.partner as usize], way(k, bond));
-        sum += ((own.map + other.map) * bond.rest + own.held(y) + other.held(y)) * bond.weight;
+        // The same sums at both ends, in whatever order: the force is the other's, turned around, to the last bit.
+        let force = (own.map + other.map) * bond.rest + (own.held(y) + other.held(y));
+        sum += force * bond.weight;
     }
     sum
 }
@@ -617,6 +619,12 @@ fn stress(f: Mat3, r: Mat3, fit: &Fit, matter: &Matter, flow: Option<&mut Flow>)
     let stress = hooke(strain, matter);
     let piola = if matter.is_green { f * stress } else { r * stress };
     pull_of(piola, f, r, fit, matter, 1.0)
+}
+
+impl Default for Flow {
+    fn default() -> Flow {
+        Flow { strain: Mat3::ZERO, total: 0.0 }
+    }
 }
 
 impl Flow {
