@@ -29,9 +29,6 @@ scenes!(
     "river",
     "lava",
     "adhesion",
-    "flag",
-    "banner",
-    "soft-figure",
     "fine-surface"
 );
 
