@@ -125,7 +125,7 @@ pub static PENDULUM: Validation = Validation {
     run: |tamper| {
         let angle = 60f64.to_radians();
         // Gauss: 2π√(l/g) over the arithmetic-geometric mean of 1 and cos(θ/2).
-        let (mut a, mut b) = (1.0, (0.5 * angle).cos());
+        let (mut a, mut b) = (1.0f64, (0.5 * angle).cos());
         for _ in 0..8 {
             (a, b) = (0.5 * (a + b), (a * b).sqrt());
         }
