@@ -54,7 +54,10 @@ pub fn command(arguments: &Arguments) -> Result<(), Failure> {
         let line = |one: &Shown| {
             let held = one.states.iter().filter(|state| **state == State::Fixed).count();
             let (edges, count) = (one.map.list.len(), one.states.len());
-            format!("  {} from {} s: {held} of {count} particles held, {edges} corrections\n", one.body, one.time)
+            format!(
+                "  {} from {} s: {held} of {count} particles held, {edges} corrections\n",
+                one.body, one.time
+            )
         };
         print(&shown.iter().map(line).collect::<String>());
         print(&format!("  picture: {}\n", arguments.out.display()));
