@@ -471,7 +471,7 @@ mod tests {
             let most = largest_stretch(&hanging(0.025, "", pin), 0.0);
             assert!(most < 0.03, "{pin}: {most}");
         }
-        let without = largest_stretch(&hanging(0.025, "weight = 0", TOP), 1.0);
+        let without = largest_stretch(&hanging(0.025, "weight = 1e-9", TOP), 1.0);
         assert!(without > 0.05, "{without}");
     }
 
