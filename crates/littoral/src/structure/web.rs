@@ -242,8 +242,7 @@ impl Web {
         list: &mut Vec<Correction>,
         front: &mut Vec<u32>,
     ) {
-        for k in 0..reached.len() {
-            let from = reached[k];
+        for &from in reached.iter() {
             for (edge, to) in order.into_iter().flat_map(|kind| self.reach(from, kind)) {
                 if visited[to as usize] == 0 {
                     visited[to as usize] = 1;
