@@ -232,7 +232,7 @@ fn water_cloth_and_rubber_keep_momentum() {
         name = "rubber"
         density = 1100
         shape.box = { min = [-0.03, -0.03, 0.02], max = [0.03, 0.03, 0.06] }
-        behaviours.elastic = { youngs_modulus = 1e6 }
+        behaviours.elastic = { young_modulus = 1e6 }
         "#,
     );
     let before = momentum(&world);
@@ -267,7 +267,7 @@ fn light_bodies_float() {
         name = "foam"
         density = 500
         shape.box = { min = [0.03, 0.125, 0.06], max = [0.11, 0.205, 0.14] }
-        behaviours.elastic = { youngs_modulus = 1e5 }
+        behaviours.elastic = { young_modulus = 1e5 }
         [[body]]
         name = "cloth"
         density = 500

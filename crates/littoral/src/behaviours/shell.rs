@@ -33,12 +33,12 @@ pub static SCHEMA: Schema = Schema {
     reference: "Lenaerts2009, 4.4; Kugelstadt2021",
     properties: &[
         Property {
-            name: "youngs_modulus",
+            name: "young_modulus",
             meaning: "Young's modulus E",
             kind: Kind::Number { unit: Unit::Pascal, default: Default::Required, min: 1e-3, max: 1e13 },
         },
         Property {
-            name: "poissons_ratio",
+            name: "poisson_ratio",
             meaning: "Poisson's ratio ν",
             kind: Kind::Number { unit: Unit::One, default: Default::Value(0.3), min: 0.0, max: 0.49 },
         },
@@ -85,7 +85,7 @@ impl Behaviour for Shell {
     ) -> Option<Solved> {
         let mut solved = None;
         let [modulus, ratio, viscosity] =
-            [now.weighted("youngs_modulus"), now.field("poissons_ratio"), now.weighted("viscosity")];
+            [now.weighted("young_modulus"), now.field("poisson_ratio"), now.weighted("viscosity")];
         for_each(Form::Layer, false, now, structure, |body, structure| {
             let periods = around.rows.periods();
             let thickness = structure.thickness_of(body.body) as f32;

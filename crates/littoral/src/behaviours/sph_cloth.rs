@@ -32,7 +32,7 @@ pub static SCHEMA: Schema = Schema {
     reference: "Lenaerts2009, 4.4.2",
     properties: &[
         Property {
-            name: "youngs_modulus",
+            name: "young_modulus",
             meaning: "Young's modulus E of the sheet; Poisson's ratio is 1/3",
             kind: Kind::Number { unit: Unit::Pascal, default: Default::Required, min: 1e-3, max: 1e13 },
         },
@@ -77,7 +77,7 @@ impl Behaviour for SphCloth {
         pushes: &mut [Wrench],
     ) -> Option<Solved> {
         let mut solved = None;
-        let (modulus, viscosity) = (now.weighted("youngs_modulus"), now.weighted("viscosity"));
+        let (modulus, viscosity) = (now.weighted("young_modulus"), now.weighted("viscosity"));
         for_each(Form::Distances, false, now, structure, |body, structure| {
             let periods = around.rows.periods();
             body.find(&structure.nodes, particles);

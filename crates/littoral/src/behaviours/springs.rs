@@ -953,7 +953,7 @@ mod tests {
     /// A ball of jelly, pressed flat along y by 1 % everywhere, pushes back as Hooke's law says: the stress of a bar with
     /// free sides is E ε.
     #[test]
-    fn a_filled_bar_has_its_youngs_modulus() {
+    fn a_filled_bar_has_its_young_modulus() {
         let scene = scene(
             r#"
             world.gravity = [0, 0, 0]

@@ -56,8 +56,8 @@ fn beam(layers: f64, tamper: &Tamper) -> Result<f64, StepError> {
         density = {density}
         shape.box = {{ min = [{}, 0], max = [{length}, {height}] }}
         [body.behaviours.elastic]
-        youngs_modulus = {modulus}
-        poissons_ratio = {ratio}
+        young_modulus = {modulus}
+        poisson_ratio = {ratio}
         viscosity = {}
         [[pin]]
         shape.box = {{ min = [-1, -1], max = [0, 1] }}
@@ -108,7 +108,7 @@ pub static CANTILEVER_SHEET: Validation = Validation {
             thickness = {thickness}
             shape.sheet = {{ corner = [{}, 0, 0], along = [{}, 0, 0], across = [0, 0, {width}] }}
             [body.behaviours.shell]
-            youngs_modulus = {modulus}
+            young_modulus = {modulus}
             viscosity = {}
             [[pin]]
             shape.box = {{ min = [-1, -1, -1], max = [{spacing}, 1, 1] }}
@@ -154,8 +154,8 @@ pub static UNIAXIAL: Validation = Validation {
                 density = {density}
                 shape.box = {{ min = [0, 0, 0], max = [{length}, {width}, {width}] }}
                 [body.behaviours.elastic]
-                youngs_modulus = {modulus}
-                poissons_ratio = {ratio}
+                young_modulus = {modulus}
+                poisson_ratio = {ratio}
                 viscosity = {}
                 [[force]]
                 expression = ["{pull} * ((x > {}) - (x < {}))", "0", "0"]
@@ -227,7 +227,7 @@ pub static FREE_ROTATION: Validation = Validation {
                 name = "top"
                 density = {density}
                 shape.box = {{ min = {}, max = {} }}
-                behaviours.elastic = {{ youngs_modulus = {modulus}, method = "{method}" }}
+                behaviours.elastic = {{ young_modulus = {modulus}, method = "{method}" }}
                 "#,
                 vector(0.0),
                 side / across,
@@ -303,8 +303,8 @@ pub static FRACTURE: Validation = Validation {
             name = "bar"
             shape.box = {{ min = [0, 0], max = [{length}, {width}] }}
             [body.behaviours.elastic]
-            youngs_modulus = {modulus}
-            poissons_ratio = 0
+            young_modulus = {modulus}
+            poisson_ratio = 0
             method = "explicit"
             break_strain = {{ over = "x", keys = [[0.16, {}], [0.18, {limit}], [0.24, {limit}], [0.26, {}]] }}
             [[pin]]
