@@ -32,6 +32,7 @@ scenes!(
     "flag",
     "banner",
     "soft-figure",
+    "skirt",
     "shell-and-cloth",
     "bowl",
     "water-on-cloth",
@@ -46,6 +47,7 @@ scenes!(
 pub static FILES: &[(&str, &str)] = &[
     ("putty.obj", include_str!("../../../scenes/putty.obj")),
     ("cup.obj", include_str!("../../../scenes/cup.obj")),
+    ("skirt.obj", include_str!("../../../scenes/skirt.obj")),
 ];
 
 /// The text of a scene of this name.

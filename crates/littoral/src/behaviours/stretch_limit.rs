@@ -119,8 +119,8 @@ const ORDERS: [[web::Kind; 3]; 6] = {
     ]
 };
 
-/// A particle closer to a solid than this touches it, in spacings. The guard holds them at a twentieth.
-const TOUCH: f64 = 0.15;
+/// A particle closer to a solid than this touches it, in spacings. Contact holds them at a half.
+const TOUCH: f64 = 0.6;
 
 /// Nodes a patch is long and wide. A patch is held if half of its nodes touch a solid: few sets occur, and occur again.
 const PATCH: usize = 4;
