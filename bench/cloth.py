@@ -257,6 +257,12 @@ def main():
             if done.returncode:
                 sys.exit(f"{name} {setting}: {done.stderr}")
             show(json.loads(done.stdout.strip().splitlines()[-1]))
+    subprocess.run(["cargo", "build", "--quiet", "--release"], check=True, cwd=ROOT)
+    command = [PYTHON, __file__, "littoral", ROOT / "bench/scenes/cloth.toml"]
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"littoral: {done.stderr}")
+    show(json.loads(done.stdout.strip().splitlines()[-1]))
 
 
 if __name__ == "__main__":
