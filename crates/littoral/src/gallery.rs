@@ -35,6 +35,7 @@ scenes!(
     "skirt",
     "shell-and-cloth",
     "bowl",
+    "breaking-plate",
     "water-on-cloth",
     "jet-on-cloth",
     "leaking-cloth",

@@ -541,7 +541,7 @@ mod tests {
     #[test]
     fn what_lies_on_a_solid_is_held() {
         let wall = "[[solid]]\nname = \"wall\"\n\
-                    shape.box = { min = [-0.1, -1.2, 0.03], max = [1.1, -0.6, 0.2] }";
+                    shape.box = { min = [-0.1, -1.2, 0.04], max = [1.1, -0.6, 0.2] }";
         let scene = hanging(0.05, "contacts = true", &format!("{TOP}\n{wall}"));
         let mut world = World::new(&scene);
         world.advance_to(0.8).unwrap();
