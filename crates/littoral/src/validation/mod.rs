@@ -144,7 +144,7 @@ mod tests {
     /// One for each kind of law; `./test` runs them all in earnest.
     #[test]
     fn a_flipped_sign_is_noticed() {
-        let cases: [(&Validation, &'static str); 9] = [
+        let cases: [(&Validation, &'static str); 7] = [
             (&free_fall::FREE_FALL, "gravity"),
             (&hydrostatic::HYDROSTATIC_COLUMN, "tait"),
             (&shear::POISEUILLE, "viscosity"),
@@ -152,8 +152,6 @@ mod tests {
             (&drop::DROP_PRESSURE, "curvature-tension"),
             (&dispersion::DISPERSION, "dispersion"),
             (&ropes_and_cloth::HANGING_CLOTH, "springs"),
-            (&elastic::UNIAXIAL, "elastic"),
-            (&elastic::CANTILEVER_SHEET, "shell"),
         ];
         for (validation, behaviour) in cases {
             assert!(!passes(validation, &flip(behaviour)), "{} does not notice {behaviour}", validation.name);
