@@ -81,7 +81,9 @@ impl Behaviour for Contact {
     fn limit(&self, now: &Resolved, state: &LimitState, limits: &mut Limits) {
         // Contacts are found among neighbours; a quarter of a ball in a step leaves time to see them coming.
         let distance = now.weighted("distance").max();
-        let speed = state.structure.contacts.fastest;
+        let structure = state.structure;
+        // Fluid must not get past a sheet between two looks either.
+        let speed = if structure.sheets.is_empty() { structure.contacts.fastest } else { state.speed };
         if distance > 0.0 && speed > 0.0 {
             limits.offer(Limit::Velocity, 0.25 * distance / speed);
         }
