@@ -102,9 +102,6 @@ pub static PIN_PLACE: Vectors =
 /// Where the particle stands in its body's shape at rest, m; the fourth number tells fragments apart.
 pub static REFERENCE: Vectors =
     Vectors(ColumnSpec { name: "reference", unit: "m", in_frames: false, part: Part::Own });
-/// What springs made of the velocity in the last step, m/s.
-pub static SPRING_CHANGE: Vectors =
-    Vectors(ColumnSpec { name: "spring_change", unit: "m/s", in_frames: false, part: Part::Own });
 /// Which triangles of its sheet are gone: one bit for each that has this node as its lowest corner. See
 /// `structure::slots`.
 pub static TORN: Indices = Indices(ColumnSpec { name: "torn", unit: "", in_frames: true, part: Part::Own });

@@ -3,7 +3,7 @@
 use glam::{DVec3, Vec4};
 
 use crate::behaviour::{BehaviourUse, Value};
-use crate::behaviours::{LimitState, wall_contact};
+use crate::behaviours::{self, LimitState, wall_contact};
 use crate::columns::*;
 use crate::discretisation::Discretisation;
 use crate::forces::Forces;
@@ -70,6 +70,8 @@ pub struct World {
     pub(crate) pressure_solve: PressureSolve,
     pub(crate) solver: Solver,
     pub(crate) seed: u64,
+    /// Whether any law sums over neighbours or walls; contact alone does not.
+    has_sums: bool,
 }
 
 /// What the engine keeps of a body.
@@ -135,8 +137,13 @@ impl World {
         particles.require(&DENSITY);
         particles.require(&PRESSURE);
 
-        let mut walls = walls::sample(&scene.domain, &d);
-        let solids = solids::place(scene, &d, &mut walls);
+        let sums = |body: &Body| {
+            let all = || body.behaviours.iter();
+            !body.holds_shape() || all().any(|used| behaviours::sums_over_neighbours(used.schema))
+        };
+        let has_sums = scene.bodies.iter().any(sums);
+        let mut walls = if has_sums { walls::sample(&scene.domain, &d) } else { Walls::default() };
+        let solids = solids::place(scene, &d, has_sums, &mut walls);
         if !solids.is_empty() {
             particles.require(&CLEARANCE);
         }
@@ -173,6 +180,7 @@ impl World {
             pressure_solve: PressureSolve::default(),
             solver: scene.solver,
             seed: scene.seed,
+            has_sums,
         };
         world.walls.apply(d.walls);
         for now in &world.behaviours {
@@ -325,7 +333,9 @@ impl World {
         }
         let length = self.discretisation.smoothing_length();
         let mut limits = Limits::new(f32::INFINITY);
-        limits.offer_motion(length, self.clock.speed.max(self.fastest_solid()), self.clock.acceleration);
+        if self.has_sums {
+            limits.offer_motion(length, self.clock.speed.max(self.fastest_solid()), self.clock.acceleration);
+        }
         if self.is_incompressible() {
             // The pressure answers an acceleration a step late: above 0.2 a column of water caves in.
             limits.offer_acceleration(0.1, length, self.clock.acceleration);
@@ -343,6 +353,7 @@ impl World {
             lightest,
             speed: self.clock.speed,
             acceleration: self.clock.acceleration,
+            has_fluid: self.has_fluid(),
             structure: &self.structure,
         };
         wall_contact::offer_limit(&self.discretisation, &mut limits);
@@ -404,6 +415,11 @@ impl World {
     /// Behaviours that make pressure; without any, density is not needed.
     pub fn has_pressure(&self) -> bool {
         self.behaviours.iter().any(|resolved| resolved.behaviour.has_pressure())
+    }
+
+    /// Whether there are bodies that hold no shape.
+    pub(crate) fn has_fluid(&self) -> bool {
+        self.bodies.iter().any(|body| !body.holds_shape)
     }
 
     /// Whether particles feel each other.

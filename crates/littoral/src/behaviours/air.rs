@@ -73,6 +73,10 @@ impl Behaviour for Air {
         &SCHEMA
     }
 
+    fn is_local(&self) -> bool {
+        true
+    }
+
     fn strain(
         &self,
         now: &Resolved,

@@ -7,7 +7,7 @@ use crate::behaviours::{Behaviour, LimitState};
 use crate::resolve::Resolved;
 use crate::solids::Wrench;
 use crate::structure::barrier;
-use crate::structure::contact::Surroundings;
+use crate::structure::contact::{self, Surroundings};
 use crate::timestep::{Limit, Limits};
 use crate::world::World;
 use glam::Vec4;
@@ -74,18 +74,31 @@ impl Behaviour for Contact {
         &SCHEMA
     }
 
+    fn is_local(&self) -> bool {
+        true
+    }
+
     fn has_solve(&self, used: &BehaviourUse) -> bool {
         *used.value("method") == Value::Choice(IMPULSES)
     }
 
     fn limit(&self, now: &Resolved, state: &LimitState, limits: &mut Limits) {
-        // Contacts are found among neighbours; a quarter of a ball in a step leaves time to see them coming.
         let distance = now.weighted("distance").max();
         let structure = state.structure;
+        // Contacts are found among neighbours, and resolved bit by bit: nodes near each other come closer by a quarter of a ball
+        // at most. Before the first look at them, nothing is known but the speed.
+        let (closing, fastest) = structure.contacts.speeds().unwrap_or((2.0 * state.speed, state.speed));
+        let mut offer = |way: f32, speed: f32| {
+            if distance > 0.0 && speed > 0.0 {
+                limits.offer(Limit::Velocity, way / speed);
+            }
+        };
+        offer(0.5 * distance, closing);
+        // Others must not come near and meet within one step.
+        offer(0.5 * (contact::NEAR - 1.0) * distance, fastest);
         // Fluid must not get past a sheet between two looks either.
-        let speed = if structure.sheets.is_empty() { structure.contacts.fastest } else { state.speed };
-        if distance > 0.0 && speed > 0.0 {
-            limits.offer(Limit::Velocity, 0.25 * distance / speed);
+        if state.has_fluid && !structure.sheets.is_empty() {
+            offer(0.25 * distance, state.speed);
         }
         // A pile carries its weight from step to step: it must not sink much in one.
         limits.offer_acceleration(0.1, distance, state.acceleration);
@@ -95,8 +108,7 @@ impl Behaviour for Contact {
 impl World {
     /// How bodies touch, if there are sheets and fluids that could pass them.
     fn barrier(&self) -> Option<usize> {
-        let has_fluid = self.bodies.iter().any(|body| !body.holds_shape);
-        let is_needed = has_fluid && !self.structure.sheets.is_empty() && self.has_solve();
+        let is_needed = self.has_fluid() && !self.structure.sheets.is_empty() && self.has_solve();
         let is_contact = |now: &Resolved| std::ptr::eq(now.behaviour.schema(), &SCHEMA);
         is_needed.then(|| self.behaviours.iter().position(is_contact)).flatten()
     }

@@ -33,6 +33,10 @@ impl Behaviour for Drag {
         &SCHEMA
     }
 
+    fn is_local(&self) -> bool {
+        true
+    }
+
     fn accelerate(&self, now: &Resolved, particles: &Particles, acceleration: &mut [Vec4]) {
         let (weight, time) = (now.weight().coefficient(), now.field("relaxation_time").coefficient());
         let velocity = particles.get(&VELOCITY);

@@ -31,6 +31,10 @@ impl Behaviour for Gravity {
         &SCHEMA
     }
 
+    fn is_local(&self) -> bool {
+        true
+    }
+
     fn accelerate(&self, now: &Resolved, _particles: &Particles, acceleration: &mut [Vec4]) {
         let weight = now.weight();
         let [x, y, z] = now.vector("acceleration");

@@ -43,7 +43,7 @@ use crate::resolve::{Coefficient, Resolved};
 use crate::scene::KernelName;
 use crate::simd::*;
 use crate::solids::{SolidState, Wrench};
-use crate::solve::conjugate_gradients::{self, Entry, Scratch, Stop, System};
+use crate::solve::conjugate_gradients::{self, Entry, Narrow, Scratch, Stop, System};
 use crate::structure::Structure;
 
 pub static SCHEMA: Schema = Schema {
@@ -142,6 +142,7 @@ fn solve(
                 rows.sum(&Product { friction, mass, walls_move: true }, out);
             }
         },
+        widen: Narrow,
         precondition: |i: usize, r: Vec4| {
             if i >= count {
                 return heaviness[i - count] * r;

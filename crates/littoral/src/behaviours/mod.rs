@@ -120,6 +120,11 @@ pub trait Behaviour: Sync {
         false
     }
 
+    /// Whether it asks neither for neighbours nor for walls: in a world of such laws, nobody has to look for them but contact.
+    fn is_local(&self) -> bool {
+        self.holds_shape()
+    }
+
     /// Makes its links between the nodes of each body that uses it, from their places at rest ([`crate::columns::REFERENCE`]):
     /// at the start, and again after a checkpoint was read.
     fn link(
@@ -219,6 +224,8 @@ pub struct LimitState<'a> {
     pub speed: f32,
     /// Largest acceleration by forces, m/s².
     pub acceleration: f32,
+    /// Whether there are bodies that hold no shape.
+    pub has_fluid: bool,
     pub structure: &'a Structure,
 }
 
@@ -231,6 +238,11 @@ fn longest_step(behaviour: &dyn Behaviour, now: &Resolved, state: &LimitState) -
 
 pub fn by_name(name: &str) -> Option<&'static Schema> {
     REGISTRY.iter().map(|behaviour| behaviour.schema()).find(|schema| schema.name == name)
+}
+
+/// Whether a behaviour sums over neighbours or walls.
+pub fn sums_over_neighbours(schema: &'static Schema) -> bool {
+    REGISTRY.iter().any(|behaviour| std::ptr::eq(behaviour.schema(), schema) && !behaviour.is_local())
 }
 
 /// Whether a behaviour makes nodes of the particles that use it.

@@ -12,9 +12,11 @@
 //!
 //! - `implicit`: backward Euler with the true Jacobian [BaraffWitkin1998]. With u the velocities after all other forces,
 //!   (M + Δt D + Δt² K) v = M u + Δt f(x), where a spring contributes K = k (n nᵀ + max(0, 1 − L/|x|)(1 − n nᵀ)) + g.
-//!   Without the max, a compressed spring would make the matrix indefinite. Conjugate gradients with blocks of 3 × 3 as preconditioner start
-//!   from last step's change; where they stop at v with the residual r, velocities become v + r/m, which keeps momentum. An
-//!   oscillation of frequency ω loses ω²Δt/2 of its amplitude in a second: as by friction with τ = Δt.
+//!   Without the max, a compressed spring would make the matrix indefinite. Conjugate gradients start from u, so that however
+//!   early they stop they have only taken energy away (from last step's change, what is not yet solved would go on from step
+//!   to step, and shake the cloth). Blocks of 3 × 3 and whole patches precondition them (`solve/patches.rs`); the patches have the last word, so that
+//!   each has the momentum that forces give it. An oscillation of frequency ω loses ω²Δt/2 of its amplitude in a second: as by
+//!   friction with τ = Δt.
 //! - `undamped`: the same with K/4, acting on the *change* of velocity: (M + Δt D + Δt² K/4)(v − v₀) = M(u − v₀) + Δt f(x, v₀). With velocities
 //!   half a step behind positions that is the mean of the force at x − Δt v₀, x, x and x + Δt v: of second order, stable at any step for
 //!   linear springs, and without loss.
@@ -33,15 +35,17 @@ use rayon::prelude::*;
 
 use crate::behaviour::{BehaviourUse, Default, Kind, Property, Schema, Unit, Value};
 use crate::behaviours::{Around, Behaviour, LimitState, Solved};
-use crate::columns::{ACCELERATION, MASS, PIN, POSITION, REFERENCE, SPRING_CHANGE, TORN, VELOCITY};
+use crate::columns::{ACCELERATION, MASS, PIN, POSITION, REFERENCE, TORN, VELOCITY};
 use crate::discretisation::Discretisation;
 use crate::particles::Particles;
 use crate::resolve::Resolved;
 use crate::scene::Dimensions;
 use crate::solids::Wrench;
-use crate::solve::conjugate_gradients::{self, Entry, Stop, System};
+use crate::solve::conjugate_gradients::{self, Entry, Stop, System, Widen};
+use crate::solve::patches::Patches;
+use crate::solve::skyline::Skyline;
 use crate::structure::nodes::GONE;
-use crate::structure::springs::{Builder, Net, SpringKind};
+use crate::structure::springs::{Builder, Half, Net, SpringKind};
 use crate::structure::{Structure, slots};
 use crate::timestep::{Limit, Limits};
 
@@ -126,6 +130,11 @@ pub static SCHEMA: Schema = Schema {
             meaning: "what the solve may leave, as a fraction of what springs do in a step",
             kind: Kind::Number { unit: Unit::One, default: Default::Value(1e-2), min: 1e-7, max: 0.5 },
         },
+        Property {
+            name: "iterations",
+            meaning: "after which the solve ends in any case; fewer are faster, and leave fine cloth longer than it should be",
+            kind: Kind::Number { unit: Unit::One, default: Default::Value(50.0), min: 1.0, max: 1e4 },
+        },
     ],
 };
 
@@ -162,7 +171,6 @@ impl Behaviour for Springs {
     }
 
     fn require_columns(&self, particles: &mut Particles) {
-        particles.require(&SPRING_CHANGE);
         particles.require(&TORN);
     }
 
@@ -195,6 +203,11 @@ impl Behaviour for Springs {
             let net = &mut nets[k];
             let Some(used) = now.used_by(net.body) else { continue };
             let rows = &nodes.rows()[net.nodes.start as usize..net.nodes.end as usize];
+            let is_explicit = Method::of(used) == Method::Explicit;
+            let tears = now.of_body(net.body, "tear_strain", around.time).is_some_and(|strain| strain > 0.0);
+            if !(is_explicit || tears || rows.contains(&GONE)) {
+                continue;
+            }
             net.scratch.gather(rows, now, particles, around.dt);
             if net.tear() {
                 let torn = particles.get_mut(&TORN);
@@ -209,7 +222,7 @@ impl Behaviour for Springs {
                     sheet.triangles = net.whole_triangles();
                 }
             }
-            if Method::of(used) == Method::Explicit {
+            if is_explicit {
                 net.linearise(&Step { dt: 0.0, part: 0.0, friction: true, matrix: Matrix::None });
                 for ((&row, force), mass) in rows.iter().zip(&net.scratch.force).zip(&net.scratch.mass) {
                     if row != GONE {
@@ -242,14 +255,14 @@ impl Behaviour for Springs {
             }
             let rows = &nodes.rows()[net.nodes.start as usize..net.nodes.end as usize];
             net.scratch.gather(rows, now, particles, around.dt);
-            net.scratch.start_from(rows, particles);
             let solved = match method {
                 Method::Filter => net.filter(around.dt),
                 Method::Neighbours => net.neighbours(around.dt),
                 _ => {
-                    let error = now.of_body(net.body, "error", around.time).unwrap_or(1e-2);
-                    let stop =
-                        Stop { error: f64::from(error), most_iterations: around.solver.iterations.max(200) };
+                    let of_body =
+                        |name: &str| now.of_body(net.body, name, around.time).expect("it has springs");
+                    let error = f64::from(of_body("error"));
+                    let stop = Stop { error, most_iterations: of_body("iterations") as u32 };
                     net.implicit(around.dt, method == Method::Undamped, stop)
                 }
             };
@@ -363,14 +376,14 @@ pub struct Scratch {
     /// What springs pull their ends with, N.
     pull: Vec<Vec4>,
     force: Vec<Vec4>,
-    /// For each half of a spring: what its part of the matrix is made of, a + s sᵀ, as (s, a).
+    /// For each spring: what its part of the matrix is made of, a + s sᵀ, as (s, a).
     stiff: Vec<Vec4>,
     blocks: Vec<[Vec4; 3]>,
+    patches: Patches,
     x: Vec<Vec4>,
     pub(crate) residual: Vec<Vec4>,
     direction: Vec<Vec4>,
     product: Vec<Vec4>,
-    change: Vec<Vec4>,
     sums: Vec<[f64; 3]>,
     strain: Vec<f32>,
     factor: Factor,
@@ -392,42 +405,36 @@ impl Scratch {
         let acceleration = particles.get(&ACCELERATION);
         let of = |name: &str| now.weighted(name).coefficient();
         let strength = ["stretch_stiffness", "shear_stiffness", "bend_stiffness", "young_modulus"].map(of);
-        for (k, &row) in rows.iter().enumerate() {
+        let vectors = (&mut self.place, &mut self.motion, &mut self.old, &mut self.strength);
+        let marks = (&mut self.mass, &mut self.is_held, &mut self.is_gone);
+        let all = vectors.into_par_iter().zip(marks.into_par_iter()).zip(rows).with_min_len(MIN_ROWS);
+        all.for_each(|(((place, motion, old, stiffness), (mass, is_held, is_gone)), &row)| {
             if row == GONE {
                 // Its springs are cut; it only must not disturb.
-                (self.is_held[k], self.is_gone[k]) = (true, true);
-                continue;
+                (*is_held, *is_gone) = (true, true);
+                return;
             }
             let row = row as usize;
-            self.place[k] = columns.0[row];
-            self.motion[k] = columns.1[row];
-            self.old[k] = columns.1[row] - acceleration.get(row).map_or(Vec4::ZERO, |a| *a * dt);
-            self.mass[k] = columns.2[row];
-            self.is_held[k] = pin.is_some_and(|pin| pin[row] > 0);
+            *place = columns.0[row];
+            *motion = columns.1[row];
+            *old = *motion - acceleration.get(row).map_or(Vec4::ZERO, |a| *a * dt);
+            *mass = columns.2[row];
+            *is_held = pin.is_some_and(|pin| pin[row] > 0);
             let [stretch, shear, bend, inner] = strength.map(|one| one.at(row));
-            self.strength[k] = Vec4::new(along_threads(stretch, shear), shear, bend, inner);
-        }
+            *stiffness = Vec4::new(along_threads(stretch, shear), shear, bend, inner);
+        });
         let first = rows.iter().find(|row| **row != GONE).map_or(0, |&row| row as usize);
         let number = |name: &str| now.field(name).at(first);
         self.damping = ["stretch_damping", "shear_damping", "bend_damping", "inner_damping"].map(number);
         (self.compression, self.tear_strain) = (number("compression"), number("tear_strain"));
     }
 
-    /// Makes the start of a solve from last step's change.
-    fn start_from(&mut self, rows: &[u32], particles: &Particles) {
-        let change = particles.get(&SPRING_CHANGE);
-        self.change.clear();
-        self.change.extend(rows.iter().map(|&row| change.get(row as usize).copied().unwrap_or(Vec4::ZERO)));
-    }
-
-    /// Gives velocities back, and what they were changed by.
+    /// Gives velocities back.
     fn scatter(&self, rows: &[u32], particles: &mut Particles) {
-        particles.update2((&VELOCITY, &SPRING_CHANGE), |velocity, change, _| {
-            for (k, &row) in rows.iter().enumerate().filter(|(_, row)| **row != GONE) {
-                change[row as usize] = self.x[k] - self.motion[k];
-                velocity[row as usize] = self.x[k];
-            }
-        });
+        let velocity = particles.get_mut(&VELOCITY);
+        for (x, &row) in self.x.iter().zip(rows).filter(|(_, row)| **row != GONE) {
+            velocity[row as usize] = *x;
+        }
     }
 }
 
@@ -446,29 +453,40 @@ impl Net {
         let mut scratch = std::mem::take(&mut self.scratch);
         let count = self.nodes.len();
         scratch.force.resize(count, Vec4::ZERO);
-        scratch.stiff.resize(self.half_count(), Vec4::ZERO);
-        scratch.pull.resize(self.half_count(), Vec4::ZERO);
+        scratch.stiff.resize(self.springs.len(), Vec4::ZERO);
+        scratch.pull.resize(self.springs.len(), Vec4::ZERO);
         let Scratch { place, old, strength, damping, compression, force, stiff, pull, .. } = &mut scratch;
-        let halves = self.all_halves();
-        let rows = (halves, &mut *pull, &mut *stiff).into_par_iter().with_min_len(8 * MIN_ROWS);
-        rows.for_each(|(half, pull, stiff)| {
-            let (own, other) = (half.own as usize, half.partner as usize);
-            let x = place[own] - place[other];
+        let rows = (&self.springs, &mut *pull, &mut *stiff).into_par_iter().with_min_len(4 * MIN_ROWS);
+        rows.enumerate().for_each(|(number, (spring, pull, stiff))| {
+            let [first, second] = spring.ends.map(|end| end as usize);
+            let x = place[first] - place[second];
+            let mean = (strength[first] + strength[second]) * 0.5;
+            let (share, bend) = self.shares(number);
+            let square = step.part * step.dt * step.dt;
+            let g = bend * mean.z;
+            let cg = g * damping[2];
+            let mut v = Vec4::ZERO;
+            *pull = x * g;
+            if step.friction {
+                v = old[first] - old[second];
+                *pull += v * cg;
+            }
+            if share == 0.0 {
+                let g = if step.matrix == Matrix::Dominant { g.abs() } else { g };
+                *stiff = Vec4::ZERO.with_w(square * g + step.dt * g * damping[2]);
+                return;
+            }
             let length = x.length();
             let n = if length > 0.0 { x / length } else { Vec4::ZERO };
-            let mean = (strength[own] + strength[other]) * 0.5;
-            let stretch = length - half.rest;
-            let whole = half.share * mean[half.kind as usize];
-            let gives_way = stretch < 0.0 && matches!(half.kind, SpringKind::Stretch | SpringKind::Shear);
+            let stretch = length - spring.rest;
+            let whole = share * mean[spring.kind as usize];
+            let gives_way = stretch < 0.0 && matches!(spring.kind, SpringKind::Stretch | SpringKind::Shear);
             let k = if gives_way { whole * *compression } else { whole };
-            let g = half.bend * mean.z;
-            let (c, cg) = (k * damping[half.kind as usize], g * damping[2]);
-            *pull = n * (k * stretch) + x * g;
+            let c = k * damping[spring.kind as usize];
+            *pull += n * (k * stretch);
             if step.friction {
-                let v = old[own] - old[other];
-                *pull += n * (c * n.dot(v)) + v * cg;
+                *pull += n * (c * n.dot(v));
             }
-            let square = step.part * step.dt * step.dt;
             *stiff = match step.matrix {
                 Matrix::None => Vec4::ZERO,
                 Matrix::True => {
@@ -481,7 +499,12 @@ impl Net {
             };
         });
         force.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(node, force)| {
-            *force = -pull[self.range(node)].iter().sum::<Vec4>();
+            *force = Vec4::ZERO;
+            for half in self.halves(node) {
+                // Towards the second end, which has the higher number.
+                let pull = pull[half.spring as usize];
+                *force += if node < half.partner as usize { -pull } else { pull };
+            }
         });
         self.scratch = scratch;
     }
@@ -489,12 +512,16 @@ impl Net {
     /// The springs' part of the matrix times a vector, at one node.
     #[inline(always)]
     fn times(&self, stiff: &[Vec4], node: usize, x: &[Vec4]) -> Vec4 {
-        let (own, range) = (x[node], self.range(node));
+        let own = x[node];
+        let (firm, loose) = self.firm_and_loose(node);
         let mut sum = Vec4::ZERO;
-        for (&partner, stiff) in self.partners(node).iter().zip(&stiff[range]) {
-            let d = own - x[partner as usize];
+        for half in firm {
+            let (d, stiff) = (own - x[half.partner as usize], stiff[half.spring as usize]);
             let s = stiff.with_w(0.0);
             sum += d * stiff.w + s * s.dot(d);
+        }
+        for half in loose {
+            sum += (own - x[half.partner as usize]) * stiff[half.spring as usize].w;
         }
         sum
     }
@@ -505,9 +532,13 @@ impl Net {
         self.linearise(&Step { dt, part, friction: is_undamped, matrix: Matrix::True });
         let mut scratch = std::mem::take(&mut self.scratch);
         let count = self.nodes.len();
-        scratch.blocks.resize(count, [Vec4::ZERO; 3]);
         for vector in [&mut scratch.x, &mut scratch.residual, &mut scratch.direction, &mut scratch.product] {
             vector.resize(count, Vec4::ZERO);
+        }
+        scratch.blocks.resize(count, [Vec4::ZERO; 3]);
+        if scratch.patches.is_empty() {
+            let ends: Vec<[u32; 2]> = self.springs.iter().map(|spring| spring.ends).collect();
+            scratch.patches = Patches::new(count, &ends);
         }
         let Scratch {
             motion,
@@ -517,7 +548,7 @@ impl Net {
             force,
             stiff,
             blocks,
-            change,
+            patches,
             x,
             residual,
             direction,
@@ -525,25 +556,28 @@ impl Net {
             sums,
             ..
         } = &mut scratch;
-
         // Blocks of the diagonal, inverted. Held nodes have none: they are never moved.
         blocks.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(node, block)| {
             *block = [Vec4::ZERO; 3];
             if is_held[node] {
                 return;
             }
-            let mut sum = Mat3::from_diagonal(Vec3::splat(mass[node]));
-            for stiff in &stiff[self.range(node)] {
+            let (firm, loose) = self.firm_and_loose(node);
+            let (mut outer, mut all) = (Mat3::ZERO, mass[node]);
+            for half in firm {
+                let stiff = stiff[half.spring as usize];
                 let s = stiff.truncate();
-                sum += Mat3::from_diagonal(Vec3::splat(stiff.w)) + Mat3::from_cols(s * s.x, s * s.y, s * s.z);
+                outer += Mat3::from_cols(s * s.x, s * s.y, s * s.z);
+                all += stiff.w;
             }
-            let inverse = sum.inverse();
+            all += loose.iter().map(|half| stiff[half.spring as usize].w).sum::<f32>();
+            let inverse = (outer + Mat3::from_diagonal(Vec3::splat(all))).inverse();
             *block = [inverse.x_axis, inverse.y_axis, inverse.z_axis].map(|axis| axis.extend(0.0));
         });
-        let start = |(k, x): (usize, &mut Vec4)| {
-            *x = if is_held[k] { motion[k] } else { motion[k] + change[k] };
-        };
-        x.iter_mut().enumerate().for_each(start);
+        patches.set(mass, is_held, stiff, |node| {
+            self.halves(node).iter().map(|half| (half.spring, half.partner))
+        });
+        x.copy_from_slice(motion);
         // What the stiffness acts on: velocities, or what has changed of them.
         product.iter_mut().enumerate().for_each(|(k, moved)| {
             *moved = if is_undamped { x[k] - old[k] } else { x[k] };
@@ -557,10 +591,12 @@ impl Net {
                     *out = p[node] * mass[node] + self.times(stiff, node, p);
                 });
             },
+            // Held nodes are never moved.
             precondition: |node: usize, r: Vec4| {
                 let [a, b, c] = blocks[node];
                 a * r.x + b * r.y + c * r.z
             },
+            widen: WithPatches { patches, is_held },
             // The error of the momentum that springs carry, against that momentum (and against what f32 can tell).
             measure: |node: usize, x: Vec4, r: Vec4| {
                 if is_held[node] {
@@ -573,11 +609,30 @@ impl Net {
         };
         let vectors = conjugate_gradients::Scratch { direction, product, sums };
         let solved = conjugate_gradients::solve(system, stop, x, residual, vectors);
-        for (node, x) in x.iter_mut().enumerate().filter(|(node, _)| !is_held[*node]) {
-            *x += residual[node] / mass[node];
-        }
+        // The momentum of each patch is then what forces and springs from outside make of it.
+        WithPatches { patches, is_held }.add(residual, x);
         self.scratch = scratch;
         solved
+    }
+}
+
+/// Lets whole patches move.
+struct WithPatches<'a> {
+    patches: &'a mut Patches,
+    is_held: &'a [bool],
+}
+
+impl Widen<Vec4> for WithPatches<'_> {
+    const IS_NEEDED: bool = true;
+
+    fn add(&mut self, residual: &[Vec4], to: &mut [Vec4]) {
+        self.patches.solve(residual, self.is_held);
+        let patches = &*self.patches;
+        to.par_iter_mut().with_min_len(4096).enumerate().for_each(|(node, to)| {
+            if !self.is_held[node] {
+                *to += patches.of(node);
+            }
+        });
     }
 }
 
@@ -653,13 +708,14 @@ impl Net {
         scratch.x.resize(count, Vec4::ZERO);
         scratch.product.resize(count, Vec4::ZERO);
         let Scratch { motion, old, mass, is_held, stiff, residual, product, x, .. } = &mut scratch;
-        let diagonal = |node: usize| mass[node] + stiff[self.range(node)].iter().map(|s| s.w).sum::<f32>();
+        let of = |half: &Half| stiff[half.spring as usize].w;
+        let diagonal = |node: usize| mass[node] + self.halves(node).iter().map(of).sum::<f32>();
         product.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(node, first)| {
             *first = if is_held[node] { Vec4::ZERO } else { residual[node] / diagonal(node) };
         });
         x.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(node, x)| {
-            let around = self.halves(node).iter().zip(&stiff[self.range(node)]);
-            let others: Vec4 = around.map(|(half, s)| product[half.partner as usize] * s.w).sum();
+            let around = self.halves(node).iter();
+            let others: Vec4 = around.map(|half| product[half.partner as usize] * of(half)).sum();
             *x = if is_held[node] {
                 motion[node]
             } else {
@@ -689,15 +745,12 @@ impl Net {
     }
 }
 
-/// Cholesky's factor of M + Δt² K, row by row from the first number that is not 0: rows and columns of cloth keep these
-/// short. The inverse itself, as in [Desbrun1999], is full.
+/// Cholesky's factor of M + Δt² K. The inverse itself, as in [Desbrun1999], is full.
 #[derive(Default)]
 struct Factor {
     /// What the matrix was made of.
     key: Vec<f32>,
-    first: Vec<u32>,
-    starts: Vec<usize>,
-    values: Vec<f64>,
+    matrix: Skyline,
     solution: Vec<DVec3>,
 }
 
@@ -712,68 +765,36 @@ impl Factor {
         }
         self.key = key().collect();
         let count = net.nodes.len();
-        (self.first, self.starts, self.values) = (Vec::new(), vec![0], Vec::new());
+        let is_free = |node: usize, other: u32| !scratch.is_held[other as usize] && !scratch.is_held[node];
+        let first = |node: usize| {
+            let partners = net.halves(node).iter().map(|half| half.partner);
+            partners
+                .filter(|&other| is_free(node, other))
+                .min()
+                .map_or(node as u32, |least| least.min(node as u32))
+        };
+        self.matrix = Skyline::new((0..count).map(first));
         for node in 0..count {
-            let halves = || net.halves(node).iter().zip(&scratch.stiff[net.range(node)]);
-            let is_free = |other: u32| !scratch.is_held[other as usize] && !scratch.is_held[node];
-            let lower = halves()
-                .map(|(half, _)| half.partner)
-                .filter(|&other| (other as usize) < node && is_free(other));
-            let first = lower.min().unwrap_or(node as u32) as usize;
-            let start = self.values.len();
-            self.values.resize(start + node - first + 1, 0.0);
-            for (half, s) in halves() {
-                let other = half.partner as usize;
-                if other < node && is_free(half.partner) {
-                    self.values[start + other - first] -= f64::from(s.w);
+            for half in net.halves(node) {
+                let (other, stiff) =
+                    (half.partner as usize, f64::from(scratch.stiff[half.spring as usize].w));
+                if other < node && is_free(node, half.partner) {
+                    *self.matrix.at(node, other) -= stiff;
                 }
-                self.values[start + node - first] += f64::from(s.w);
+                *self.matrix.at(node, node) += stiff;
             }
-            self.values[start + node - first] += f64::from(scratch.mass[node]);
-            self.first.push(first as u32);
-            self.starts.push(self.values.len());
-            // L_ij = (A_ij − Σ L_ik L_jk)/L_jj.
-            for column in first..=node {
-                let from = first.max(self.first[column] as usize);
-                let other = self.starts[column + 1] - column - 1;
-                let own = start - first;
-                let (left, right) =
-                    (&self.values[own + from..own + column], &self.values[other + from..other + column]);
-                let sum: f64 = left.iter().zip(right).map(|(a, b)| a * b).sum();
-                let rest = self.values[own + column] - sum;
-                self.values[own + column] = if column == node {
-                    rest.max(f64::MIN_POSITIVE).sqrt()
-                } else {
-                    rest / self.values[other + column]
-                };
-            }
+            *self.matrix.at(node, node) += f64::from(scratch.mass[node]);
         }
+        self.matrix.factor();
         true
     }
 
     /// Solves for the free nodes; the others get 0.
     fn solve(&mut self, is_held: &[bool], x: &mut [Vec4]) {
-        let count = x.len();
         self.solution.clear();
         let start = |(x, held): (&Vec4, &bool)| if *held { DVec3::ZERO } else { x.truncate().as_dvec3() };
         self.solution.extend(x.iter().zip(is_held).map(start));
-        let row =
-            |node: usize| (self.first[node] as usize, &self.values[self.starts[node]..self.starts[node + 1]]);
-        for node in 0..count {
-            let (first, values) = row(node);
-            let (own, others) = values.split_last().expect("the diagonal");
-            let sum: DVec3 = others.iter().zip(&self.solution[first..node]).map(|(a, y)| *a * *y).sum();
-            self.solution[node] = (self.solution[node] - sum) / *own;
-        }
-        for node in (0..count).rev() {
-            let (first, values) = row(node);
-            let (own, others) = values.split_last().expect("the diagonal");
-            let known = self.solution[node] / *own;
-            self.solution[node] = known;
-            for (a, y) in others.iter().zip(&mut self.solution[first..node]) {
-                *y -= *a * known;
-            }
-        }
+        self.matrix.solve(&mut self.solution);
         x.iter_mut().zip(&self.solution).for_each(|(x, y)| *x = y.as_vec3().extend(0.0));
     }
 }

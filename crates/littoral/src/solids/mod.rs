@@ -276,9 +276,18 @@ fn inverse(inertia: DMat3, d: &Discretisation) -> DMat3 {
     inertia.inverse()
 }
 
-/// The scene's solids, with samples among the walls: those that stay first, so that they need to be sorted only once.
-pub(crate) fn place(scene: &Scene, d: &Discretisation, walls: &mut Walls) -> Vec<SolidState> {
+/// The scene's solids; where anybody needs them, with samples among the walls: those that stay first, so that they need to be
+/// sorted only once.
+pub(crate) fn place(
+    scene: &Scene,
+    d: &Discretisation,
+    has_samples: bool,
+    walls: &mut Walls,
+) -> Vec<SolidState> {
     let mut solids: Vec<SolidState> = scene.solids.iter().map(|solid| SolidState::new(solid, d)).collect();
+    if !has_samples {
+        return solids;
+    }
     let calibration = Calibration::new(d);
     for moves in [false, true] {
         for k in 0..solids.len() {

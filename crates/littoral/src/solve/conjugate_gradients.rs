@@ -45,13 +45,30 @@ impl Entry for Vec4 {
 }
 
 /// A system of equations, by what it does to vectors.
-pub struct System<A, P, M> {
+pub struct System<A, P, M, W> {
     /// Writes A p.
     pub apply: A,
     /// Entry i of M⁻¹ r, from entry i of r: M is close to A and easily inverted.
     pub precondition: P,
+    /// Adds to M⁻¹ r what depends on all of r.
+    pub widen: W,
     /// The part of entry i, from its x and its residual, in the squares of the error and of what it is measured by.
     pub measure: M,
+}
+
+/// Adds to M⁻¹ r what depends on all of r.
+pub trait Widen<T> {
+    /// Whether it does.
+    const IS_NEEDED: bool;
+    fn add(&mut self, residual: &[T], to: &mut [T]);
+}
+
+/// Entries are enough.
+pub struct Narrow;
+
+impl<T> Widen<T> for Narrow {
+    const IS_NEEDED: bool = false;
+    fn add(&mut self, _residual: &[T], _to: &mut [T]) {}
 }
 
 /// When to stop.
@@ -71,8 +88,8 @@ pub struct Scratch<'a, T> {
 
 /// Improves `x` until the error is small enough. `residual` must be b − A x; it is so again at the end, but for
 /// rounding.
-pub fn solve<T: Entry, A, P, M>(
-    mut system: System<A, P, M>,
+pub fn solve<T: Entry, A, P, M, W>(
+    mut system: System<A, P, M, W>,
     stop: Stop,
     x: &mut [T],
     residual: &mut [T],
@@ -80,6 +97,7 @@ pub fn solve<T: Entry, A, P, M>(
 ) -> Solved
 where
     A: FnMut(&[T], &mut [T]),
+    W: Widen<T>,
     P: Fn(usize, T) -> T + Sync,
     M: Fn(usize, T, T) -> [f64; 2] + Sync,
 {
@@ -88,7 +106,7 @@ where
     let error_of = |[_, error, size]: [f64; 3]| if error > 0.0 { (error / size).sqrt() } else { 0.0 };
 
     // The first direction is M⁻¹ r.
-    let start = pieces(sums, x.len(), |sums| {
+    let mut start = pieces(sums, x.len(), |sums| {
         let rows = (x.par_chunks(PIECE), residual.par_chunks(PIECE), direction.par_chunks_mut(PIECE), sums);
         rows.into_par_iter().enumerate().for_each(|(piece, (x, r, p, sum))| {
             for k in 0..r.len() {
@@ -99,23 +117,22 @@ where
             }
         });
     });
+    if W::IS_NEEDED {
+        system.widen.add(residual, direction);
+        start[0] = dot(sums, residual, direction);
+    }
     let (mut along, mut error, mut iterations) = (start[0], error_of(start), 0);
 
     while error > stop.error && iterations < stop.most_iterations {
         iterations += 1;
         (system.apply)(direction, product);
-        let curvature = pieces(sums, x.len(), |sums| {
-            let rows = (direction.par_chunks(PIECE), product.par_chunks(PIECE), sums);
-            rows.into_par_iter().for_each(|(p, q, sum)| {
-                p.iter().zip(q).for_each(|(p, q)| sum[0] += p.times(*q));
-            });
-        })[0];
+        let curvature = dot(sums, direction, product);
         // Not a number, or no longer positive: rounding has eaten up what was left to gain.
         if !(curvature > 0.0 && along > 0.0) {
             break;
         }
         let step = (along / curvature) as f32;
-        let next = pieces(sums, x.len(), |sums| {
+        let mut next = pieces(sums, x.len(), |sums| {
             let rows = (
                 x.par_chunks_mut(PIECE),
                 residual.par_chunks_mut(PIECE),
@@ -134,6 +151,10 @@ where
                 }
             });
         });
+        if W::IS_NEEDED {
+            system.widen.add(residual, product);
+            next[0] = dot(sums, residual, product);
+        }
         error = error_of(next);
         let turn = (next[0] / along) as f32;
         along = next[0];
@@ -147,6 +168,15 @@ fn add(sum: &mut [f64; 3], terms: [f64; 3]) {
     for (sum, term) in sum.iter_mut().zip(terms) {
         *sum += term;
     }
+}
+
+fn dot<T: Entry>(sums: &mut Vec<[f64; 3]>, a: &[T], b: &[T]) -> f64 {
+    pieces(sums, a.len(), |sums| {
+        let rows = (a.par_chunks(PIECE), b.par_chunks(PIECE), sums);
+        rows.into_par_iter().for_each(|(a, b, sum)| {
+            a.iter().zip(b).for_each(|(a, b)| sum[0] += a.times(*b));
+        });
+    })[0]
 }
 
 /// Adds up what `fill` makes of the pieces, in their order.
@@ -185,6 +215,7 @@ mod tests {
         let system = System {
             apply: chain,
             precondition: |i, r: f32| r / (2.5 + i as f32 / n as f32),
+            widen: Narrow,
             measure: |i: usize, _, r: f32| [r.times(r), b[i].times(b[i])],
         };
         let scratch = Scratch { direction: &mut direction, product: &mut product, sums: &mut sums };

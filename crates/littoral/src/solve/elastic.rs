@@ -38,7 +38,7 @@ use crate::columns::{ELASTIC_CHANGE, MASS, PIN, POSITION, REFERENCE, ROTATION, V
 use crate::neighbourhood::Periods;
 use crate::particles::Particles;
 use crate::solids::Wrench;
-use crate::solve::conjugate_gradients::{self, Entry, Scratch, Stop, System};
+use crate::solve::conjugate_gradients::{self, Entry, Narrow, Scratch, Stop, System};
 use crate::structure::bonds::{Bond, Bonds, Fit};
 use crate::structure::{Nodes, Pins, nodes::GONE};
 
@@ -331,6 +331,7 @@ impl Elastic {
                 let rows = out.par_iter_mut().with_min_len(1024).enumerate();
                 rows.for_each(|(k, out)| *out = p[k] * mass[k] - *out);
             },
+            widen: Narrow,
             precondition: |k: usize, r: Vec4| {
                 let [a, b, c] = blocks[k];
                 let r = r.truncate();

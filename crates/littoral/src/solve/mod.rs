@@ -2,7 +2,9 @@
 
 pub mod conjugate_gradients;
 pub mod elastic;
+pub mod patches;
 pub mod pressure;
+pub mod skyline;
 mod workspace;
 
 pub use workspace::Workspace;

@@ -34,6 +34,7 @@ use glam::{DVec3, Vec3, Vec4};
 use rayon::prelude::*;
 
 use super::Structure;
+use super::closing::Closing;
 use super::nodes::GONE;
 use crate::columns::{BODY, MASS, NODE, PIN, POSITION, REFERENCE, VELOCITY};
 use crate::neighbourhood::{Neighbourhood, Periods};
@@ -50,6 +51,9 @@ const RETURN: f32 = 0.1;
 
 /// Sweeps of Jacobi's method. What is left, the next step takes up.
 const SWEEPS: usize = 8;
+
+/// Nodes nearer than so many contact distances are compared, to see how fast they come together.
+pub const NEAR: f32 = 6.0;
 
 /// Nodes that a thread looks at in one go.
 const CHUNK: usize = 256;
@@ -69,8 +73,8 @@ pub struct Contacts {
     face_starts: Vec<u32>,
     faces_of: Vec<(u32, u8)>,
     lightest: f32,
-    /// Speed of the fastest node in the last step, m/s.
-    pub(crate) fastest: f32,
+    speeds: Option<(f32, f32)>,
+    closing: Closing,
 }
 
 /// Discrete elements.
@@ -126,6 +130,10 @@ struct Chunk {
     touches: Vec<Touch>,
     rest_starts: Vec<u32>,
     rests: Vec<Rest>,
+    /// How far each node is from solids, or a bound below that, m; and from which, if that is certain.
+    clear: Vec<(f32, u32)>,
+    /// Whether any of its nodes touches anything.
+    is_busy: bool,
 }
 
 /// A node against another.
@@ -212,10 +220,20 @@ impl Contacts {
         for _ in 0..SWEEPS {
             self.sweep(at.dt);
         }
-        let speed2 = |node: &Node| node.velocity.length_squared();
-        self.fastest = self.nodes.par_iter().map(speed2).reduce(|| 0.0, f32::max).sqrt();
+        self.measure(structure, particles);
         self.scatter(structure, particles);
         self.push(at.solids, at.dt, structure, particles, pushes);
+    }
+
+    /// Finds [`Contacts::speeds`].
+    fn measure(&mut self, structure: &Structure, particles: &Particles) {
+        let most = |of: fn(&Node) -> f32| self.nodes.par_iter().map(of).reduce(|| 0.0, f32::max);
+        let fastest = most(|node| node.velocity.length_squared()).sqrt();
+        let reach = NEAR * most(|node| node.distance);
+        let (nodes, position) = (&self.nodes, particles.get(&POSITION));
+        let velocity = |k: usize| nodes[k].velocity;
+        let closing = self.closing.bound(reach, velocity, structure.nodes.rows(), position);
+        self.speeds = Some((closing.min(2.0 * fastest), fastest));
     }
 
     /// Adds what springs and dampers between bodies do, m/s²; and to `pushes`, what solids feel of it.
@@ -279,6 +297,12 @@ impl Contacts {
         self.push(at.solids, 1.0, structure, particles, pushes);
     }
 
+    /// As of the last step: a bound on how fast two nodes come together that are within [`NEAR`] contact distances, and the
+    /// speed of the fastest one, m/s.
+    pub fn speeds(&self) -> Option<(f32, f32)> {
+        self.speeds
+    }
+
     /// Mass of the lightest node that is not held, kg, as discrete elements last saw it.
     pub fn lightest(&self) -> f32 {
         self.lightest
@@ -317,7 +341,9 @@ impl Contacts {
         let seen = Seen {
             at,
             nodes: &self.nodes,
+            longest: self.nodes.par_iter().map(|node| node.distance).reduce(|| 0.0, f32::max),
             position: particles.get(&POSITION),
+            velocity: particles.get(&VELOCITY),
             reference: particles.get(&REFERENCE),
             number: particles.get(&NODE),
             body: particles.get(&BODY),
@@ -327,13 +353,16 @@ impl Contacts {
             chunk.touches.clear();
             chunk.rest_starts.clear();
             chunk.rests.clear();
+            chunk.clear.clear();
             let nodes = c * CHUNK..(c * CHUNK + CHUNK).min(rows.len());
             for node in nodes {
                 chunk.starts.push(chunk.touches.len() as u32);
                 chunk.rest_starts.push(chunk.rests.len() as u32);
                 if rows[node] != GONE && seen.nodes[node].distance > 0.0 {
                     seen.touches(node, rows[node] as usize, &mut chunk.touches);
-                    seen.rests(node, rows[node] as usize, &mut chunk.rests);
+                    chunk.clear.push(seen.rests(node, rows[node] as usize, &mut chunk.rests));
+                } else {
+                    chunk.clear.push((0.0, NONE));
                 }
             }
             chunk.starts.push(chunk.touches.len() as u32);
@@ -345,8 +374,8 @@ impl Contacts {
     fn find_faces(&mut self, at: &Surroundings, structure: &Structure, particles: &Particles) {
         self.faces.clear();
         if !at.solids.is_empty() {
-            let (nodes, position) = (&self.nodes, particles.get(&POSITION));
-            let face = |corners: &[u32; 3]| face(*corners, at, nodes, structure, position);
+            let (nodes, chunks, position) = (&self.nodes, &self.chunks, particles.get(&POSITION));
+            let face = |corners: &[u32; 3]| face(*corners, at, nodes, chunks, structure, position);
             for sheet in &structure.sheets {
                 self.faces.par_extend(sheet.triangles.par_iter().with_min_len(256).filter_map(face));
             }
@@ -375,10 +404,25 @@ impl Contacts {
 
     /// Shares each node's mass among its contacts.
     fn split(&mut self) {
-        let (chunks, starts) = (&self.chunks, &self.face_starts);
-        self.nodes.par_iter_mut().with_min_len(1024).enumerate().for_each(|(k, node)| {
-            let count = chunks[k / CHUNK].count(k % CHUNK) + starts[k + 1] - starts[k];
-            node.split = node.inverse_mass * count as f32;
+        let starts = &self.face_starts;
+        let chunks = self.chunks.par_iter_mut().zip(self.nodes.par_chunks_mut(CHUNK)).with_min_len(4);
+        chunks.enumerate().for_each(|(c, (chunk, nodes))| {
+            chunk.is_busy = false;
+            for (k, node) in nodes.iter_mut().enumerate() {
+                let faces = starts[c * CHUNK + k + 1] - starts[c * CHUNK + k];
+                let count = chunk.count(k) + faces;
+                node.split = node.inverse_mass * count as f32;
+                chunk.is_busy |= count > 0;
+            }
+        });
+    }
+
+    /// Lets nodes take the velocities that a sweep has found.
+    fn take_next(&mut self) {
+        let rows =
+            self.chunks.par_iter().zip(self.nodes.par_chunks_mut(CHUNK)).zip(self.next.par_chunks(CHUNK));
+        rows.with_min_len(4).filter(|((chunk, _), _)| chunk.is_busy).for_each(|((_, nodes), next)| {
+            nodes.iter_mut().zip(next).for_each(|(node, next)| node.velocity = *next);
         });
     }
 
@@ -391,30 +435,32 @@ impl Contacts {
         }
         let nodes = &self.nodes;
         let rows = self.chunks.par_iter_mut().zip(&self.before).zip(self.next.par_chunks_mut(CHUNK));
-        rows.enumerate().for_each(|(c, ((chunk, before), next))| {
-            for (k, next) in next.iter_mut().enumerate() {
-                let node = &nodes[c * CHUNK + k];
-                let mut impulse = Vec3::ZERO;
-                let old = &before.touches[before.starts[k] as usize..before.starts[k + 1] as usize];
-                for touch in &mut chunk.touches[chunk.starts[k] as usize..chunk.starts[k + 1] as usize] {
-                    if let Some(old) = old.iter().find(|old| old.other == touch.other) {
-                        touch.impulse = old.impulse.turned_to(touch.normal, part);
-                        impulse += touch.impulse.total(touch.normal);
+        rows.enumerate().filter(|(_, ((chunk, _), _))| chunk.is_busy).for_each(
+            |(c, ((chunk, before), next))| {
+                for (k, next) in next.iter_mut().enumerate() {
+                    let node = &nodes[c * CHUNK + k];
+                    let mut impulse = Vec3::ZERO;
+                    let old = &before.touches[before.starts[k] as usize..before.starts[k + 1] as usize];
+                    for touch in &mut chunk.touches[chunk.starts[k] as usize..chunk.starts[k + 1] as usize] {
+                        if let Some(old) = old.iter().find(|old| old.other == touch.other) {
+                            touch.impulse = old.impulse.turned_to(touch.normal, part);
+                            impulse += touch.impulse.total(touch.normal);
+                        }
                     }
-                }
-                let old = &before.rests[before.rest_starts[k] as usize..before.rest_starts[k + 1] as usize];
-                let rests = chunk.rest_starts[k] as usize..chunk.rest_starts[k + 1] as usize;
-                for rest in &mut chunk.rests[rests] {
-                    if let Some(old) = old.iter().find(|old| old.surface.owner == rest.surface.owner) {
-                        rest.impulse = old.impulse.turned_to(rest.normal, part);
-                        impulse += rest.impulse.total(rest.normal);
+                    let old =
+                        &before.rests[before.rest_starts[k] as usize..before.rest_starts[k + 1] as usize];
+                    let rests = chunk.rest_starts[k] as usize..chunk.rest_starts[k + 1] as usize;
+                    for rest in &mut chunk.rests[rests] {
+                        if let Some(old) = old.iter().find(|old| old.surface.owner == rest.surface.owner) {
+                            rest.impulse = old.impulse.turned_to(rest.normal, part);
+                            impulse += rest.impulse.total(rest.normal);
+                        }
                     }
+                    *next = node.velocity + impulse * node.inverse_mass;
                 }
-                *next = node.velocity + impulse * node.inverse_mass;
-            }
-        });
-        let rows = self.nodes.par_iter_mut().with_min_len(4096).zip(&self.next);
-        rows.for_each(|(node, next)| node.velocity = *next);
+            },
+        );
+        self.take_next();
     }
 
     /// Makes the next step start without memory.
@@ -428,7 +474,7 @@ impl Contacts {
         self.faces.par_iter_mut().with_min_len(256).for_each(|face| face.push(nodes, dt));
         let (faces, starts, faces_of) = (&self.faces, &self.face_starts, &self.faces_of);
         let rows = self.chunks.par_iter_mut().zip(self.next.par_chunks_mut(CHUNK)).enumerate();
-        rows.for_each(|(c, (chunk, next))| {
+        rows.filter(|(_, (chunk, _))| chunk.is_busy).for_each(|(c, (chunk, next))| {
             for (k, next) in next.iter_mut().enumerate() {
                 let index = c * CHUNK + k;
                 let node = &nodes[index];
@@ -454,8 +500,7 @@ impl Contacts {
                 *next = node.velocity + impulse * node.inverse_mass;
             }
         });
-        let rows = self.nodes.par_iter_mut().with_min_len(4096).zip(&self.next);
-        rows.for_each(|(node, next)| node.velocity = *next);
+        self.take_next();
     }
 
     /// Velocities back to the particles.
@@ -598,7 +643,10 @@ impl Face {
 struct Seen<'a> {
     at: &'a Surroundings<'a>,
     nodes: &'a [Node],
+    /// Largest contact distance of any node, m.
+    longest: f32,
     position: &'a [Vec4],
+    velocity: &'a [Vec4],
     reference: &'a [Vec4],
     number: &'a [u32],
     body: &'a [u32],
@@ -607,29 +655,32 @@ struct Seen<'a> {
 impl Seen<'_> {
     fn touches(&self, node: usize, row: usize, found: &mut Vec<Touch>) {
         let own = &self.nodes[node];
+        let (place, velocity, body) = (self.position[row], self.velocity[row], self.body[row]);
+        let square = self.longest * self.longest;
         for &j in self.at.lists.particles(row).as_slice() {
             let j = j as usize;
-            let number = self.number[j];
-            if number == 0 || j == row {
-                continue;
-            }
-            let other = &self.nodes[number as usize - 1];
-            if other.distance <= 0.0 {
-                continue;
-            }
-            let distance = 0.5 * (own.distance + other.distance);
-            let x = self.at.periods.nearest(self.position[row] - self.position[j]).truncate();
-            let r = x.length();
+            let x = self.at.periods.nearest(place - self.position[j]).truncate();
             // They cannot touch within the step; friction and pushes of others may change what they do by as much again.
-            let reach = 2.0 * (own.velocity - other.velocity).length() * self.at.dt;
-            if r - distance > reach.max(0.05 * distance) {
+            let reach2 = (velocity - self.velocity[j]).length_squared() * (2.0 * self.at.dt).powi(2);
+            // Most are seen off by (d + reach)² ≤ 2 (d² + reach²).
+            let r2 = x.length_squared();
+            if r2 > 2.0 * (square + reach2).max(1.2 * square) || j == row {
                 continue;
             }
-            if self.body[row] == self.body[j] {
-                let rest = self.reference[row] - self.reference[j];
-                if rest.w == 0.0 && rest.length_squared() < (BONDED * distance).powi(2) {
-                    continue;
-                }
+            let number = self.number[j];
+            if number == 0 {
+                continue;
+            }
+            let rest = self.reference[row] - self.reference[j];
+            let is_fragment = body == self.body[j] && rest.w == 0.0;
+            let other = &self.nodes[number as usize - 1];
+            let distance = 0.5 * (own.distance + other.distance);
+            if is_fragment && rest.length_squared() < (BONDED * distance).powi(2) {
+                continue;
+            }
+            let r = r2.sqrt();
+            if other.distance <= 0.0 || r - distance > reach2.sqrt().max(0.05 * distance) {
+                continue;
             }
             let normal = if r > 0.0 { x / r } else { Vec3::Y };
             let (other, gap) = (number - 1, r - distance);
@@ -637,7 +688,8 @@ impl Seen<'_> {
         }
     }
 
-    fn rests(&self, node: usize, row: usize, found: &mut Vec<Rest>) {
+    /// Walls and solids that a node may touch in the step. Tells how far it is from solids, as [`Chunk::clear`].
+    fn rests(&self, node: usize, row: usize, found: &mut Vec<Rest>) -> (f32, u32) {
         let own = &self.nodes[node];
         let place = self.position[row];
         let radius = 0.5 * own.distance;
@@ -659,14 +711,19 @@ impl Seen<'_> {
             }
         }
         let place = place.truncate().as_dvec3();
+        let mut clear = (f32::INFINITY, NONE);
         for (k, solid) in self.at.solids.iter().enumerate() {
             let speed = own.velocity.as_dvec3() - solid.velocity_at(place);
             let reach = (2.0 * speed.length() as f32 * self.at.dt).max(0.05 * own.distance);
             let reach = f64::from(reach + radius);
-            if !solid.may_be_within(place, reach) {
+            // Its triangles may touch before it does.
+            let beyond = reach + f64::from(FACE_REACH * own.distance);
+            if !solid.may_be_within(place, beyond) {
+                clear = if beyond < f64::from(clear.0) { (beyond as f32, NONE) } else { clear };
                 continue;
             }
             let distance = solid.distance(place);
+            clear = if distance < f64::from(clear.0) { (distance as f32, k as u32) } else { clear };
             if distance < reach {
                 let surface =
                     Surface { velocity: solid.velocity_at(place).as_vec3(), owner: Owner::Solid(k as u32) };
@@ -679,8 +736,19 @@ impl Seen<'_> {
                 });
             }
         }
+        clear
     }
 }
+
+/// No solid.
+const NONE: u32 = u32::MAX;
+
+/// How much farther than itself a node looks for solids, in contact distances: as far as its triangles do.
+const FACE_REACH: f32 = 1.5;
+
+/// Where a triangle's middle is as far from a solid as its corners are in the mean, to this part of the contact
+/// distance, the solid is flat there, and corners do.
+const FLAT: f32 = 0.05;
 
 /// Points of a triangle besides its corners: its middle, and those of its edges.
 const POINTS: [[f32; 3]; 4] =
@@ -691,28 +759,37 @@ fn face(
     corners: [u32; 3],
     at: &Surroundings,
     nodes: &[Node],
+    chunks: &[Chunk],
     structure: &Structure,
     position: &[Vec4],
 ) -> Option<Face> {
+    let clear = corners.map(|node| chunks[node as usize / CHUNK].clear[node as usize % CHUNK]);
+    let nearest = clear.iter().map(|clear| clear.0).fold(f32::INFINITY, f32::min);
+    if nearest == f32::INFINITY {
+        return None;
+    }
+    let own = corners.map(|node| nodes[node as usize]);
+    let radius = 0.5 * own.iter().map(|node| node.distance).fold(f32::INFINITY, f32::min);
     let rows = corners.map(|node| structure.nodes.rows()[node as usize]);
-    if rows.contains(&GONE) {
+    if radius <= 0.0 || rows.contains(&GONE) {
         return None;
     }
     let places = rows.map(|row| position[row as usize].truncate().as_dvec3());
-    let own = corners.map(|node| nodes[node as usize]);
-    let radius = 0.5 * own.iter().map(|node| node.distance).fold(f32::INFINITY, f32::min);
-    if radius <= 0.0 {
-        return None;
-    }
     let middle = (places[0] + places[1] + places[2]) / 3.0;
     let size = places.iter().map(|p| p.distance(middle)).fold(0.0, f64::max);
+    let mean = (clear[0].0 + clear[1].0 + clear[2].0) / 3.0;
     let mut deepest: Option<Face> = None;
     for (k, solid) in at.solids.iter().enumerate() {
         let motion = solid.velocity_at(middle).as_vec3();
         let speed = own.iter().map(|node| (node.velocity - motion).length()).fold(0.0, f32::max);
         let margin = (2.0 * speed * at.dt).max(0.1 * radius);
         let reach = f64::from(radius + margin);
-        if !solid.may_be_within(middle, reach + size) || solid.distance(middle) > reach + size {
+        if f64::from(nearest) > reach + 1.2 * size || !solid.may_be_within(middle, reach + size) {
+            continue;
+        }
+        let distance = solid.distance(middle);
+        let is_flat = || (distance as f32 - mean).abs() < 2.0 * FLAT * radius;
+        if distance > reach + size || (clear.iter().all(|clear| clear.1 == k as u32) && is_flat()) {
             continue;
         }
         for weights in POINTS {

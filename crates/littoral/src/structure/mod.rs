@@ -11,6 +11,7 @@
 
 pub mod barrier;
 pub mod bonds;
+pub mod closing;
 pub mod contact;
 pub mod nodes;
 pub mod pins;

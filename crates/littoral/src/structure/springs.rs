@@ -63,14 +63,7 @@ const NONE: u32 = u32::MAX;
 /// What a node sees of a spring.
 #[derive(Clone, Copy, Debug)]
 pub struct Half {
-    pub own: u32,
     pub partner: u32,
-    pub kind: SpringKind,
-    pub rest: f32,
-    /// See [`Spring::share`]; 0 once it is cut.
-    pub share: f32,
-    /// What bending adds for the pair, without a length at rest, over the bending stiffness, 1/m².
-    pub bend: f32,
     pub spring: u32,
 }
 
@@ -98,11 +91,14 @@ pub struct Net {
     faces: Vec<Face>,
     is_cut: Vec<bool>,
     is_broken: Vec<bool>,
-    /// Where the springs of each node start in `halves`.
+    /// Of each spring, [`Spring::share`], and what bending adds for the pair, without a length at rest, over the bending
+    /// stiffness, 1/m²; both 0 once it is cut.
+    shares: Vec<f32>,
+    bend: Vec<f32>,
+    /// Where the springs of each node start in `halves`, and from where on they do nothing but bend.
     starts: Vec<u32>,
+    loose: Vec<u32>,
     halves: Vec<Half>,
-    /// The partner of each: all that a product needs.
-    partners: Vec<u32>,
     /// Triangles of its sheet at first; those that are left are in the sheet.
     triangles: Vec<[u32; 3]>,
     /// Largest Σ share/m of any node for each kind, and of Σ |bend|/m: what bounds the fastest oscillation.
@@ -122,19 +118,18 @@ impl Net {
         self.starts[node] as usize..self.starts[node + 1] as usize
     }
 
-    /// Nodes at the other ends of a node's springs.
+    /// Those that resist stretching, and those that are there for bending only.
     #[inline(always)]
-    pub fn partners(&self, node: usize) -> &[u32] {
-        &self.partners[self.range(node)]
+    pub fn firm_and_loose(&self, node: usize) -> (&[Half], &[Half]) {
+        let Range { start, end } = self.range(node);
+        let loose = self.loose[node] as usize;
+        (&self.halves[start..loose], &self.halves[loose..end])
     }
 
-    pub fn all_halves(&self) -> &[Half] {
-        &self.halves
-    }
-
-    /// Springs, counted at each end.
-    pub fn half_count(&self) -> usize {
-        self.halves.len()
+    /// Of a spring: [`Spring::share`], and the same for bending; 0 once it is cut.
+    #[inline(always)]
+    pub fn shares(&self, spring: usize) -> (f32, f32) {
+        (self.shares[spring], self.bend[spring])
     }
 
     pub fn is_cut(&self, spring: usize) -> bool {
@@ -197,22 +192,20 @@ impl Net {
         &self.triangles
     }
 
-    /// Puts shares and bending of the springs that are left to the halves.
+    /// Finds shares and bending of the springs that are left.
     fn refresh(&mut self) {
-        let mut bend = vec![0.0f32; self.springs.len()];
+        self.bend.fill(0.0);
         for element in &self.bends {
             let pairs = element.pairs.iter().zip(&element.weights);
             let is_used = |(_, weight): &(&u32, &f32)| **weight != 0.0;
             if pairs.clone().filter(is_used).all(|(&pair, _)| !self.is_cut[pair as usize]) {
-                pairs.for_each(|(&pair, weight)| bend[pair as usize] += weight);
+                pairs.for_each(|(&pair, weight)| self.bend[pair as usize] += weight);
             }
         }
-        for half in &mut self.halves {
-            let k = half.spring as usize;
-            let is_whole = f32::from(u8::from(!self.is_cut[k]));
-            half.share = is_whole * self.springs[k].share;
-            half.bend = bend[k];
-        }
+        let all = self.springs.iter().zip(&self.is_cut);
+        let shares = all.map(|(spring, is_cut)| if *is_cut { 0.0 } else { spring.share });
+        self.shares.clear();
+        self.shares.extend(shares);
     }
 
     /// Finds how crowded with springs the most crowded node is, for these masses, kg.
@@ -221,8 +214,9 @@ impl Net {
         for (node, mass) in mass.iter().enumerate() {
             let mut sums = [0.0f32; 5];
             for half in self.halves(node) {
-                sums[half.kind as usize] += half.share / mass;
-                sums[4] += half.bend.abs() / mass;
+                let (share, bend) = self.shares(half.spring as usize);
+                sums[self.springs[half.spring as usize].kind as usize] += share / mass;
+                sums[4] += bend.abs() / mass;
             }
             self.crowd.iter_mut().zip(sums).for_each(|(most, sum)| *most = most.max(sum));
         }
@@ -569,24 +563,21 @@ impl Builder {
             starts[k + 1] += starts[k];
         }
         let mut next = starts.clone();
-        let blank = Half {
-            own: 0,
-            partner: 0,
-            kind: SpringKind::Stretch,
-            rest: 0.0,
-            share: 0.0,
-            bend: 0.0,
-            spring: 0,
-        };
-        let mut halves = vec![blank; 2 * self.springs.len()];
-        for (k, spring) in self.springs.iter().enumerate() {
-            let [a, b] = spring.ends;
-            for (own, partner) in [(a, b), (b, a)] {
-                let slot = &mut next[own as usize];
-                let Spring { kind, rest, share, .. } = *spring;
-                halves[*slot as usize] =
-                    Half { own, partner, kind, rest, share, bend: 0.0, spring: k as u32 };
-                *slot += 1;
+        let mut loose = Vec::new();
+        let mut halves = vec![Half { partner: 0, spring: 0 }; 2 * self.springs.len()];
+        // Those that resist stretching first.
+        for is_firm in [true, false] {
+            for (k, spring) in self.springs.iter().enumerate().filter(|(_, one)| (one.share > 0.0) == is_firm)
+            {
+                let [a, b] = spring.ends;
+                for (own, partner) in [(a, b), (b, a)] {
+                    let slot = &mut next[own as usize];
+                    halves[*slot as usize] = Half { partner, spring: k as u32 };
+                    *slot += 1;
+                }
+            }
+            if is_firm {
+                loose = next[..count].to_vec();
             }
         }
         let mut net = Net {
@@ -597,13 +588,16 @@ impl Builder {
             springs: self.springs,
             bends: self.bends,
             faces: self.faces,
+            shares: Vec::new(),
+            bend: Vec::new(),
             starts,
-            partners: halves.iter().map(|half| half.partner).collect(),
+            loose,
             halves,
             triangles: self.triangles,
             crowd: [0.0; 5],
             scratch: Scratch::default(),
         };
+        net.bend.resize(net.springs.len(), 0.0);
         net.refresh();
         net
     }
@@ -624,7 +618,7 @@ fn bending_energy(net: &Net, places: &[glam::Vec4]) -> f64 {
     let pair = |node: usize, half: &Half| {
         let d = (places[node] - places[half.partner as usize]).as_dvec4();
         // Each pair is met twice.
-        0.25 * f64::from(half.bend) * d.length_squared()
+        0.25 * f64::from(net.shares(half.spring as usize).1) * d.length_squared()
     };
     (0..net.nodes.len()).flat_map(|node| net.halves(node).iter().map(move |half| pair(node, half))).sum()
 }
@@ -713,7 +707,7 @@ mod tests {
             "{cut:?}"
         );
         // 13–15 and 14–16 no longer bend over it, and 12–14 still does.
-        let bend = |a: u32, b: u32| net.halves(a as usize).iter().find(|h| h.partner == b).unwrap().bend;
+        let bend = |a: u32, b: u32| net.shares(net.find([a, b]).unwrap() as usize).1;
         assert_eq!((bend(13, 15), bend(14, 16)), (0.0, 0.0));
         assert!(bend(12, 14) < 0.0);
     }
@@ -726,7 +720,7 @@ mod tests {
                 let back =
                     net.halves(half.partner as usize).iter().find(|other| other.partner == node as u32);
                 let back = back.expect("stored at both ends");
-                assert_eq!((back.spring, back.share, back.bend), (half.spring, half.share, half.bend));
+                assert_eq!(back.spring, half.spring);
             }
         }
     }

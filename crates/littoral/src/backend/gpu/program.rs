@@ -253,6 +253,7 @@ struct JoinedLaw {
 fn laws(world: &World) -> Result<Vec<JoinedLaw>, GpuError> {
     let lightest = world.bodies.iter().map(|body| body.rest_density).fold(f32::INFINITY, f32::min);
     let state = LimitState {
+        has_fluid: true,
         discretisation: &world.discretisation,
         lightest,
         speed: 0.0,
