@@ -133,7 +133,7 @@ pub static SCHEMA: Schema = Schema {
         Property {
             name: "iterations",
             meaning: "after which the solve ends in any case; fewer are faster, and leave fine cloth longer than it should be",
-            kind: Kind::Number { unit: Unit::One, default: Default::Value(50.0), min: 1.0, max: 1e4 },
+            kind: Kind::Number { unit: Unit::One, default: Default::Value(20.0), min: 1.0, max: 1e4 },
         },
     ],
 };
