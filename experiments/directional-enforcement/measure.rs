@@ -17,9 +17,9 @@ fn main() {
     let path = arguments.next().expect("a scene");
     let text = std::fs::read_to_string(&path).expect("a scene that can be read");
     println!(
-        "| variant | cloth | largest stretch | in the last quarter | mean | fastest | µs a step | lists |"
+        "| variant | cloth | largest stretch | in the last quarter | mean | fastest | µs a step | lists | ms a list |"
     );
-    println!("|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|");
     for variant in arguments {
         let (law, others) = variant.split_once(';').unwrap_or((&variant, ""));
         let text = text.replace("stretch-limit = {}", &format!("stretch-limit = {{ {law} }}"));
@@ -69,12 +69,13 @@ fn measure(variant: &str, scene: &scene::Scene) {
         times.sort();
         let name = &scene.bodies[cloth.body as usize].name;
         println!(
-            "| {variant} | {name} | {:.2} % | {:.2} % | {:.3} % | {fastest:.1} | {:.1} | {} |",
+            "| {variant} | {name} | {:.2} % | {:.2} % | {:.3} % | {fastest:.1} | {:.1} | {} | {:.2} |",
             100.0 * record.most,
             100.0 * record.most_late,
             100.0 * record.mean / steps,
             1e6 * times[times.len() / 2].as_secs_f64(),
             cloth.lists_made,
+            1e3 * cloth.listing.as_secs_f64() / f64::from(cloth.lists_made.max(1)),
         );
     }
 }

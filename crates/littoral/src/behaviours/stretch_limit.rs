@@ -2,9 +2,9 @@
 //!
 //! Two ways: along a list that runs out from what is held, in one pass ([Ozgen2013, ch. 6], `directional`), or over all
 //! edges again and again ([Provot1995], `iterative`). Orders, corrections and where we differ from print are in
-//! `structure/web.rs`. Here stands what is held: pinned nodes, and on demand patches of the cloth that lie on a solid. Each set of
-//! held nodes has a list of its own, made when it first occurs and kept: a pin that comes or goes with time, or a knee
-//! that touches a skirt, changes the list.
+//! `structure/web.rs`. Here stands what is held: pinned nodes. Each set of them has a list of its own, made when it first occurs
+//! and kept: a pin that comes or goes with time changes the list. In print, what touches a knee is held as well. That was tried, and
+//! left out: a cloth that lies on a solid slides and is let go of, and every change of the list was a kick of up to 400 %.
 //!
 //! Velocities take the corrections with them, v += d/Δt by mass, as positions in Verlet's method do. The law needs no springs,
 //! and goes with them. Sequential within a cloth, so that results are the same bits for any number of threads.
@@ -22,7 +22,6 @@ use crate::discretisation::Discretisation;
 use crate::particles::Particles;
 use crate::resolve::Resolved;
 use crate::scene::Scene;
-use crate::solids::SolidState;
 use crate::structure::nodes::{GONE, Nodes};
 use crate::structure::web::{self, Bounds, Expansion, Firsts, Map, Motion, Plan, State, Web};
 use crate::structure::{Sheet, Structure};
@@ -86,11 +85,6 @@ pub static SCHEMA: Schema = Schema {
             kind: Kind::Number { unit: Unit::One, default: Default::Value(0.3), min: 0.0, max: 0.5 },
         },
         Property {
-            name: "contacts",
-            meaning: "directional: whether patches of the cloth that lie on a solid count as held",
-            kind: Kind::Switch { default: false },
-        },
-        Property {
             name: "down",
             meaning: "directional: which way the cloth hangs from what holds it, in the scene as written",
             kind: Kind::Vector { unit: Unit::One, default: Default3::Automatic("as gravity pulls") },
@@ -118,12 +112,6 @@ const ORDERS: [[web::Kind; 3]; 6] = {
         [Shear, Vertical, Horizontal],
     ]
 };
-
-/// A particle closer to a solid than this touches it, in spacings. Contact holds them at a half.
-const TOUCH: f64 = 0.6;
-
-/// Nodes a patch is long and wide. A patch is held if half of its nodes touch a solid: few sets occur, and occur again.
-const PATCH: usize = 4;
 
 /// Lists that are kept; the one unused for longest goes first.
 const MAPS: usize = 64;
@@ -169,17 +157,15 @@ pub struct Limited {
     pub body: u32,
     pub nodes: Range<u32>,
     pub web: Web,
-    /// Patch of each node.
-    patches: Vec<u32>,
     way: Way,
     /// Lists by the sets they are for, the last used one last.
     maps: Vec<(Vec<State>, Map)>,
-    /// Wall time that its corrections took so far, and how many lists had to be made.
+    /// Wall time that its corrections took so far; how many lists had to be made, and their part of that time.
     pub spent: Duration,
     pub lists_made: u32,
+    pub listing: Duration,
     // Scratch.
     states: Vec<State>,
-    touched: Vec<[u32; 2]>,
     motion: Motion,
 }
 
@@ -189,7 +175,6 @@ struct Way {
     is_iterative: bool,
     plan: Plan,
     momentum: bool,
-    contacts: bool,
 }
 
 impl Way {
@@ -202,7 +187,6 @@ impl Way {
             is_iterative: choice("method") == 1,
             plan: Plan { order: ORDERS[choice("order")], visits: visits.round() as u32, expansion },
             momentum: switch("momentum"),
-            contacts: switch("contacts"),
         }
     }
 }
@@ -223,22 +207,16 @@ impl Limited {
                 Web::of_triangles(&sheet.triangles.iter().map(local).collect::<Vec<_>>(), &rest, down)
             }
         };
-        let columns = sheet.grid.map_or(PATCH * PATCH, |(_, columns)| columns);
-        let patch = |node: usize| match sheet.grid {
-            Some(_) => node / columns / PATCH * columns.div_ceil(PATCH) + node % columns / PATCH,
-            None => node / columns,
-        };
         Limited {
             body: sheet.body,
             nodes: sheet.nodes.clone(),
-            patches: (0..rest.len()).map(|node| patch(node) as u32).collect(),
             web,
             way: Way::new(used),
             maps: Vec::new(),
             spent: Duration::ZERO,
             lists_made: 0,
+            listing: Duration::ZERO,
             states: Vec::new(),
-            touched: Vec::new(),
             motion: Motion::default(),
         }
     }
@@ -248,9 +226,6 @@ impl Limited {
         let start = Instant::now();
         let rows = &nodes.rows()[self.nodes.start as usize..self.nodes.end as usize];
         self.gather(rows, now, particles);
-        if self.way.contacts && !self.way.is_iterative {
-            self.hold_contacts(around);
-        }
         let number = |name: &str| now.of_body(self.body, name, around.time).unwrap_or(0.0);
         let bounds = Bounds { shortest: 1.0 - number("compression"), longest: 1.0 + number("limit") };
         for (light, state) in self.motion.lightness.iter_mut().zip(&self.states) {
@@ -299,42 +274,18 @@ impl Limited {
         }
     }
 
-    /// Patches that lie on a solid are held.
-    fn hold_contacts(&mut self, around: &Around) {
-        if around.solids.is_empty() {
-            return;
-        }
-        let patches = self.patches.iter().max().map_or(0, |last| *last as usize + 1);
-        self.touched.clear();
-        self.touched.resize(patches, [0, 0]);
-        let near = TOUCH * f64::from(around.discretisation.spacing);
-        let touches = |place: Vec3| {
-            let touches = |solid: &SolidState| solid.distance(place.as_dvec3()) < near;
-            around.solids.iter().any(touches)
-        };
-        for (place, patch) in self.motion.places.iter().zip(&self.patches) {
-            let [touching, all] = &mut self.touched[*patch as usize];
-            *touching += u32::from(touches(*place));
-            *all += 1;
-        }
-        for (state, patch) in self.states.iter_mut().zip(&self.patches) {
-            let [touching, all] = self.touched[*patch as usize];
-            if *state == State::Free && 2 * touching >= all {
-                *state = State::Fixed;
-            }
-        }
-    }
-
     /// Place of the list for what is held now.
     fn map(&mut self) -> usize {
         match self.maps.iter().rposition(|(states, _)| *states == self.states) {
             Some(k) => self.maps[k..].rotate_left(1),
             None => {
+                let start = Instant::now();
                 self.lists_made += 1;
                 if self.maps.len() == MAPS {
                     self.maps.remove(0);
                 }
                 self.maps.push((self.states.clone(), self.web.map(&self.states, &self.way.plan)));
+                self.listing += start.elapsed();
             }
         }
         self.maps.len() - 1
@@ -471,14 +422,20 @@ mod tests {
             let most = largest_stretch(&hanging(0.025, "", pin), 0.0);
             assert!(most < 0.03, "{pin}: {most}");
         }
-        let without = largest_stretch(&hanging(0.025, "weight = 1e-9", TOP), 1.0);
+        let without = largest_stretch(&hanging(0.05, "weight = 1e-9", TOP), 1.0);
         assert!(without > 0.05, "{without}");
     }
 
     #[test]
     fn iterations_keep_lengths_too() {
-        let once = largest_stretch(&hanging(0.05, "method = \"iterative\", iterations = 1", CORNER), 0.0);
-        let often = largest_stretch(&hanging(0.05, "method = \"iterative\", iterations = 20", CORNER), 0.0);
+        // Until it hangs straight down for the first time, where it is pulled most.
+        let stretch = |law: &str| {
+            let mut scene = hanging(0.05, law, CORNER);
+            scene.time.until = 1.0;
+            largest_stretch(&scene, 0.0)
+        };
+        let once = stretch("method = \"iterative\", iterations = 1");
+        let often = stretch("method = \"iterative\", iterations = 20");
         assert!(often < 0.02 && often < once, "{often}, {once}");
     }
 
@@ -536,17 +493,5 @@ mod tests {
         let held = |shown: &Shown| shown.states.iter().filter(|state| **state == State::Fixed).count();
         assert_eq!(shown.iter().map(held).collect::<Vec<_>>(), [1, 2]);
         assert_eq!(shown.iter().map(|shown| shown.map.holds).collect::<Vec<_>>(), [1, 2]);
-    }
-
-    #[test]
-    fn what_lies_on_a_solid_is_held() {
-        let wall = "[[solid]]\nname = \"wall\"\n\
-                    shape.box = { min = [-0.1, -1.2, 0.04], max = [1.1, -0.6, 0.2] }";
-        let scene = hanging(0.05, "contacts = true", &format!("{TOP}\n{wall}"));
-        let mut world = World::new(&scene);
-        world.advance_to(0.8).unwrap();
-        let cloth = &world.structure.limited[0];
-        let held = cloth.maps.last().unwrap().0.iter().filter(|state| **state == State::Fixed).count();
-        assert!(held > 21 && cloth.lists_made > 1, "{held} held, {} lists", cloth.lists_made);
     }
 }

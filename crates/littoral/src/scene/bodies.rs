@@ -78,7 +78,20 @@ pub fn body(reader: &Reader<'_>, index: usize, end_of_run: Option<f64>, spacing:
     let layers = reader.whole("layers").map_or(1, |layers| layers as usize);
     if let (Some(entry), false) = (reader.entry("layers"), is_sheet) {
         let message = "only a sheet has layers";
-        reader.context.log.push(Problem::error("key-clash", &entry.key_at, message).label("leave this out"));
+        reader.context.log.push(
+            Problem::error("key-clash", &entry.key_at, message)
+                .label("leave this out")
+                .help("or give the body `shape.sheet = { corner = …, along = …, across = … }`"),
+        );
+    }
+    let is_thin = matches!(&source, Some(Source::Shape(shape)) if shape.is_thin());
+    if let (Some(entry), Some(_), false) = (reader.entry("thickness"), &source, is_thin) {
+        let message = "only one layer of particles has a thickness: this body is as thick as its shape";
+        reader.context.log.push(
+            Problem::error("key-clash", &entry.key_at, message)
+                .label("leave this out")
+                .help("layers are `shape.sheet`, `shape.net`, `shape.turned` and `shape.line`; that of a picture is `look.thickness`"),
+        );
     }
     let maximum = reader.whole("maximum").map(|count| count as usize);
     if let (Some(entry), true) = (reader.entry("maximum"), reader.entry("shape").is_some()) {
@@ -144,6 +157,8 @@ fn source_place(reader: &Reader<'_>, key: &str) -> Place {
 fn check_form(reader: &Reader<'_>, source: Option<&Source>) {
     let Some(source) = source else { return };
     let is_layer = matches!(source, Source::Shape(shape) if shape.is_thin());
+    let is_held = |entry: &Entry| behaviours::by_name(&entry.key).is_some_and(behaviours::holds_shape);
+    let is_held = reader.entries("behaviours").iter().any(is_held);
     for entry in reader.entries("behaviours") {
         let name = entry.key.as_str();
         let Some(schema) = behaviours::by_name(name) else { continue };
@@ -155,6 +170,12 @@ fn check_form(reader: &Reader<'_>, source: Option<&Source>) {
             (message, "use `shape.sheet` or `shape.turned`; for a volume, `elastic`")
         } else if name == "elastic" && is_layer {
             ("`elastic` is for volumes".to_owned(), "for one layer of particles, use `shell` or `sph-cloth`")
+        } else if name == "contact" && !is_held {
+            let message = "`contact` is for bodies that hold a shape".to_owned();
+            (
+                message,
+                "add what holds it, such as `elastic` or `springs`; or leave `contact` out: a fluid keeps off by its pressure",
+            )
         } else {
             continue;
         };

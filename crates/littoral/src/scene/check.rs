@@ -173,9 +173,14 @@ pub fn integrator(scene: &Scene, reader: &Reader<'_>, log: &Log) {
             "contact" => {
                 "use `integrator = \"symplectic-euler\"`, the default, or `contact.method = \"discrete-elements\"`"
             }
-            _ => {
+            "springs" | "elastic" => {
+                "use `integrator = \"symplectic-euler\"`, the default, or `method = \"explicit\"` of the law"
+            }
+            "implicit-viscosity" => {
                 "use `integrator = \"symplectic-euler\"`, the default, or an explicit law such as `viscosity`"
             }
+            "incompressible" => "use `integrator = \"symplectic-euler\"`, the default, or `tait`",
+            _ => "use `integrator = \"symplectic-euler\"`, the default",
         };
         clash(&at, format!("`{law}` does not go with `{name}`"), "moves particles before the solve", help);
     }
@@ -210,14 +215,9 @@ pub fn springs_and_air(drafts: &[Draft], log: &Log) {
     };
     for draft in drafts {
         let Some(source) = &draft.source else { continue };
-        if uses(draft, "springs").is_some() && !matches!(source, Source::Shape(_)) {
-            let message =
-                format!("`{}` cannot be held by springs: its particles come one by one", draft.name);
-            log.push(
-                Problem::error("key-clash", &draft.source_at, message).label("an emitter").help(
-                    "springs are made between particles that are there at the start: give it a `shape`",
-                ),
-            );
+        // An emitter has been reported.
+        if !matches!(source, Source::Shape(_)) {
+            continue;
         }
         let has_rows = matches!(source, Source::Shape(Shape::Sheet { .. } | Shape::Line { .. }));
         let is_filter = |used: &BehaviourUse| *used.value("method") == Value::Choice(springs::FILTER);
@@ -248,9 +248,12 @@ pub fn stretch_limit(drafts: &[Draft], log: &Log) {
         let body = draft.body.as_ref();
         body.is_some_and(|body| body.behaviours.iter().any(|used| used.schema.name == "stretch-limit"))
     };
-    let is_cloth =
-        |draft: &&Draft| matches!(draft.source, Some(Source::Shape(Shape::Sheet { .. } | Shape::Net { .. })));
-    for draft in drafts.iter().filter(limits).filter(|draft| !is_cloth(draft)) {
+    // An emitter has been reported.
+    let is_other = |draft: &&Draft| {
+        let cloth = |shape: &Shape| matches!(shape, Shape::Sheet { .. } | Shape::Net { .. });
+        matches!(&draft.source, Some(Source::Shape(shape)) if !cloth(shape))
+    };
+    for draft in drafts.iter().filter(limits).filter(is_other) {
         let message = format!("`{}` has `stretch-limit`, but is no cloth", draft.name);
         log.push(
             Problem::error("key-clash", &draft.source_at, message)

@@ -254,7 +254,8 @@ pub fn times(reader: &Reader<'_>, what: &str, end_of_run: Option<f64>) -> Option
     if from >= ends {
         let key = if endless { "from" } else { "until" };
         let message = format!("the {what} starts at {} s, when it has ended ({} s)", show(from), show(ends));
-        reader.context.log.push(Problem::error("out-of-range", &reader.place(key), message));
+        let problem = Problem::error("out-of-range", &reader.place(key), message);
+        reader.context.log.push(problem.help("`from` comes before `until`, and before the run ends"));
         return None;
     }
     Some((from, until))

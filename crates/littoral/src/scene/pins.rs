@@ -6,7 +6,7 @@ use super::problem::Problem;
 use super::read::Reader;
 use super::read_shape::{self, Need};
 use super::suggest::did_you_mean;
-use super::{Script, Shape, forces, solids};
+use super::{Body, Script, Shape, forces, solids};
 
 /// Holds particles; see `structure/pins.rs`.
 #[derive(Clone, Debug)]
@@ -46,6 +46,7 @@ pub fn pin(
 ) -> Option<Pin> {
     let log = reader.context.log;
     let on = forces::bodies(reader, drafts);
+    check_holding(reader, drafts);
     let at = match (reader.entry("shape"), reader.entry("nearest")) {
         (Some(_), None) => read_shape::shape(reader, "shape", Need::Region).map(Where::Region),
         (None, Some(_)) => reader.vectors("nearest").map(Where::Nearest),
@@ -86,6 +87,24 @@ pub fn pin(
     Some(Pin { on: on?, at: at?, to: to?, from, until })
 }
 
+/// Bodies that are named must hold a shape; where none does, that is said once.
+fn check_holding(reader: &Reader<'_>, drafts: &[Draft]) {
+    let is_held = |draft: &Draft| draft.body.as_ref().is_none_or(Body::holds_shape);
+    if reader.entry("on").is_none() || !drafts.iter().any(is_held) {
+        return;
+    }
+    for (name, at) in reader.texts("on").unwrap_or_default() {
+        if drafts.iter().any(|draft| draft.name == name && !is_held(draft)) {
+            let message = format!("`{name}` cannot be pinned: it holds no shape");
+            let problem = Problem::error("nothing-to-pin", &at, message);
+            reader
+                .context
+                .log
+                .push(problem.help("give it a behaviour that does, such as `springs` or `elastic`"));
+        }
+    }
+}
+
 fn solid(reader: &Reader<'_>, solids: &[solids::Draft]) -> Option<usize> {
     let name = reader.text("to")?;
     let found = solids.iter().position(|solid| solid.name == name);
@@ -94,7 +113,13 @@ fn solid(reader: &Reader<'_>, solids: &[solids::Draft]) -> Option<usize> {
         let message = format!("there is no solid called `{name}`");
         let problem = Problem::error("unknown-name", &reader.place("to"), message);
         let problem = problem.label(did_you_mean(name, &names).unwrap_or_default());
-        reader.context.log.push(problem.help(format!("solids of this scene: {}", names.join(", "))));
+        let help = match &names[..] {
+            [] => {
+                "the scene has no solids: add a [[solid]], or leave `to` out to pin to the world".to_owned()
+            }
+            _ => format!("solids of this scene: {}", names.join(", ")),
+        };
+        reader.context.log.push(problem.help(help));
     }
     found
 }

@@ -41,7 +41,8 @@ pub fn mean_pressures(world: &mut World, end: f64) -> Result<Vec<f64>, StepError
     Ok(sums.into_iter().map(|sum| sum / steps).collect())
 }
 
-fn column(dimensions: usize, form: &str, law: &str, tamper: &Tamper) -> Result<Vec<Check>, StepError> {
+/// One tank.
+pub fn column(dimensions: usize, form: &str, law: &str, tamper: &Tamper) -> Result<Vec<Check>, StepError> {
     let (spacing, corner) = if dimensions == 2 { (0.02, "[0.5, 1.0]") } else { (0.025, "[0.25, 1.0, 0.25]") };
     let zero = if dimensions == 2 { "[0, 0]" } else { "[0, 0, 0]" };
     let top = if dimensions == 2 { "[0.5, 1.2]" } else { "[0.25, 1.2, 0.25]" };
