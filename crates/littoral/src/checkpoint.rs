@@ -63,6 +63,9 @@ pub struct State {
     /// Members of bonds that were cut, by body.
     #[serde(default)]
     pub bond_cuts: Vec<(u32, Vec<[u32; 2]>)>,
+    /// Springs between the particles of fluids, as hexadecimal digits: see `structure/ties.rs`.
+    #[serde(default)]
+    pub ties: String,
 }
 
 /// Why a checkpoint cannot be gone on from.
@@ -103,6 +106,7 @@ impl Checkpoint {
             rigid: world.rigid.as_ref().map_or_else(String::new, |rigid| to_hex(&rigid.bytes())),
             cuts: world.structure.nets.iter().flat_map(|net| net.cuts()).collect(),
             bond_cuts: world.structure.cuts(),
+            ties: to_hex(&world.structure.ties.bytes()),
         };
         Checkpoint { state, columns: world.particles.columns().iter().map(save).collect() }
     }
@@ -188,6 +192,9 @@ impl World {
         self.structure.cuts = state.bond_cuts;
         self.link();
         self.structure.cut(&state.cuts);
+        if !from_hex(&state.ties).is_some_and(|ties| self.structure.ties.restore(&ties)) {
+            return Err(unfit("springs of a fluid"));
+        }
         self.forget_neighbours();
         Ok(())
     }

@@ -120,3 +120,15 @@ pub static PLASTIC_STRAIN: Vectors =
 /// Plastic strain in yz, xz and xy.
 pub static PLASTIC_SHEAR: Vectors =
     Vectors(ColumnSpec { name: "plastic_shear", unit: "", in_frames: false, part: Part::Own });
+/// Shear modulus of a fluid of yielding springs, Pa.
+pub static STIFFNESS: Scalars =
+    Scalars(ColumnSpec { name: "stiffness", unit: "Pa", in_frames: true, part: Part::Intensive });
+/// Strain remembered: the fading sums of its four slowest exponentials, and of the four fastest. See
+/// `behaviours/yielding_springs.rs`.
+pub static PAST_STRAIN: Vectors =
+    Vectors(ColumnSpec { name: "past_strain", unit: "", in_frames: false, part: Part::Intensive });
+pub static RECENT_STRAIN: Vectors =
+    Vectors(ColumnSpec { name: "recent_strain", unit: "", in_frames: false, part: Part::Intensive });
+/// What yielding springs made of the velocity in the last step, m/s.
+pub static TIE_CHANGE: Vectors =
+    Vectors(ColumnSpec { name: "tie_change", unit: "m/s", in_frames: false, part: Part::Intensive });

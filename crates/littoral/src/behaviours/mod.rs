@@ -26,6 +26,7 @@ pub mod tait;
 pub mod tension;
 pub mod viscosity;
 pub mod wall_contact;
+pub mod yielding_springs;
 
 use std::ops::Range;
 
@@ -54,6 +55,7 @@ pub static REGISTRY: &[&dyn Behaviour] = &[
     &viscosity::Viscosity,
     &artificial_viscosity::ArtificialViscosity,
     &implicit_viscosity::ImplicitViscosity,
+    &yielding_springs::YieldingSprings,
     &cohesion::Cohesion,
     &adhesion::Adhesion,
     &tension::curvature::CurvatureTension,

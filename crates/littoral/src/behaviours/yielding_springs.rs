@@ -1,0 +1,475 @@
+//! Yielding springs: a fluid that is also elastic, flows when strained too far, and stiffens when it is stirred
+//! [Clavet2005, 5; Ozgen2013, 5.3].
+//!
+//! Neighbours are tied by springs (`structure/ties.rs`). One appears without force when two particles come within each
+//! other's support h, and breaks when they leave it. In between it yields: of an elongation r − L, what is beyond γL flows,
+//!
+//!   dL/dt = α sign(r − L) max(0, |r − L| − γL)    [Ozgen2013, Eq. 5.8].
+//!
+//! **Stiffness.** The seed gives each spring a constant k. We give the fluid a shear modulus G, Pa, and each pair as
+//! much of it as implicit viscosity gives it of μ (`implicit_viscosity.rs`): f_ij = −K_ij (r − L) r x_ij with
+//! K_ij = V_i V_j c G_ij Λ/(r² + 0.01h²), Λ ∝ 1 − r/h. Shear of the lattice at rest meets exactly G, whatever the
+//! spacing; a spring fades out before it breaks; and a fluid with γ = 0 has the viscosity G/α (Maxwell's).
+//!
+//! **History.** G = G_min + G_hist S, with S the strain that the particle remembers,
+//!
+//!   S = T^q D^q ∫γ̇ dt = T^q/Γ(1−q) ∫ (t−t')^(−q) γ̇(t') dt',
+//!
+//! of the order q over the memory T. The seed takes D^q of the way that two particles go past each other, |v_i − v_j|
+//! summed up, for every spring (Eq. 5.13); that counts turning as a whole as strain. We take the rate of strain about
+//! each particle, γ̇² = N ⟨(v_ij·x_ij)²/r⁴⟩ over the neighbours, with N = 15 (8 in 2-D): exact for shear in an isotropic
+//! neighbourhood, and zero for turning. It is one number for each particle, not for each spring, and a spring has the
+//! harmonic mean of its ends': a fluid without springs ties nobody.
+//!
+//! The power is a sum of exponentials, t^(−q)/Γ(1−q) ≈ Σ w_k e^(−s_k t) (`Memory`): memory fades, at last as e^(−t/T), where the seed's window of
+//! d steps ends at once; steps may be of any length, and nothing but eight sums is kept.
+//!
+//! **Solve.** Springs pull with the elongation that they lead to, (r − L) r + Δt v_ij·x_ij: backward Euler, a system like that of implicit
+//! viscosity with GΔt for μ, solved with it. It is stable at any stiffness and any step; the seed had to tune k_hist for that.
+//!
+//! **Sticky walls.** Walls and solids hold the fluid by an implicit friction of the viscosity b (G − G_min)/α: firmly where it is stiff,
+//! and not at all where it has rested [Ozgen2013, 5.3, lowers tangential velocities instead]. Solids feel the opposite.
+//!
+//! Reads `MASS`, `ID`; changes `VELOCITY`; keeps `STIFFNESS`, `RECENT_STRAIN`, `PAST_STRAIN`, `TIE_CHANGE`. Kept honest by `littoral validate
+//! spring-stiffness` and by the tests below.
+
+use glam::{Mat3, Vec3, Vec4};
+use rayon::prelude::*;
+
+use crate::backend::cpu::{Rows, Slopes};
+use crate::behaviour::{BehaviourUse, Default, Kind, Property, Schema, Unit};
+use crate::behaviours::implicit_viscosity::{self, Friction, Resistance, Solids};
+use crate::behaviours::{Around, Behaviour, Solved};
+use crate::columns::{ID, PAST_STRAIN, RECENT_STRAIN, STIFFNESS, TIE_CHANGE, VELOCITY};
+use crate::pair::{Own, Pair, SlopedPair, SlopedSum, Sum, WallPair};
+use crate::particles::Particles;
+use crate::resolve::{Coefficient, Resolved};
+use crate::scene::Dimensions;
+use crate::simd::*;
+use crate::solids::Wrench;
+use crate::solve::conjugate_gradients::Stop;
+use crate::structure::Structure;
+
+pub static SCHEMA: Schema = Schema {
+    name: "yielding-springs",
+    summary: "springs between near particles that appear, yield and break, and stiffen with what they went through",
+    law: "f = −w G Σ V_i V_j c Λ (r − L) r x_ij/(r² + 0.01 h²), G = G_min + G_hist T^q D^q∫γ̇dt, dL/dt = α sign(r − L) max(0, |r − L| − γL), solved for the velocities it leads to",
+    half_weight: "half the moduli, and walls that hold half as firmly",
+    reference: "Clavet2005, 5; Ozgen2013, 5.3",
+    properties: &[
+        Property {
+            name: "shear_modulus",
+            meaning: "shear modulus G_min of the fluid at rest",
+            kind: Kind::Number { unit: Unit::Pascal, default: Default::Required, min: 0.0, max: 1e9 },
+        },
+        Property {
+            name: "history_modulus",
+            meaning: "shear modulus G_hist that is added for each unit of strain remembered",
+            kind: Kind::Number { unit: Unit::Pascal, default: Default::Required, min: 0.0, max: 1e9 },
+        },
+        Property {
+            name: "order",
+            meaning: "order q of the memory: near 0 it weighs all its time alike, near 1 it knows only the present",
+            kind: Kind::Number { unit: Unit::One, default: Default::Value(0.5), min: 0.05, max: 0.95 },
+        },
+        Property {
+            name: "memory",
+            meaning: "how long strain is remembered, T",
+            kind: Kind::Number { unit: Unit::Second, default: Default::Value(1.0), min: 1e-3, max: 1e4 },
+        },
+        Property {
+            name: "yield_strain",
+            meaning: "elongation over length γ that a spring bears without flowing",
+            kind: Kind::Number { unit: Unit::One, default: Default::Value(0.1), min: 0.0, max: 10.0 },
+        },
+        Property {
+            name: "plasticity",
+            meaning: "rate α at which the elongation beyond that flows",
+            kind: Kind::Number { unit: Unit::PerSecond, default: Default::Value(10.0), min: 0.0, max: 1e6 },
+        },
+        Property {
+            name: "stickiness",
+            meaning: "how firmly walls and solids hold what has stiffened: factor b of the viscosity (G − G_min)/α",
+            kind: Kind::Number { unit: Unit::One, default: Default::Value(1.0), min: 0.0, max: 100.0 },
+        },
+    ],
+};
+
+pub struct YieldingSprings;
+
+impl Behaviour for YieldingSprings {
+    fn schema(&self) -> &'static Schema {
+        &SCHEMA
+    }
+
+    fn require_columns(&self, particles: &mut Particles) {
+        particles.require(&STIFFNESS);
+        particles.require(&RECENT_STRAIN);
+        particles.require(&PAST_STRAIN);
+        particles.require(&TIE_CHANGE);
+    }
+
+    fn has_solve(&self, _used: &BehaviourUse) -> bool {
+        true
+    }
+
+    fn solve(
+        &self,
+        now: &Resolved,
+        around: &Around,
+        structure: &mut Structure,
+        particles: &mut Particles,
+        pushes: &mut [Wrench],
+    ) -> Option<Solved> {
+        let law = SpringLaw::of(now);
+        let (dt, rows) = (around.dt, &around.rows);
+        structure.ties.follow(rows.lists(), particles.get(&ID));
+        law.stiffen(particles);
+
+        // Springs yield, and their pulls and blocks are added up.
+        let mut sums = vec![Sums::default(); particles.len()];
+        let friction = Friction::new(Coefficient::Uniform(1.0), around.discretisation, 1.0);
+        let (stiffness, velocity) = (particles.get(&STIFFNESS), particles.get(&VELOCITY));
+        structure.ties.each(rows.lists(), &mut sums, |i, list, lengths, strengths| {
+            let mut sums = Sums::default();
+            for ((&j, length), strength) in list.iter().zip(lengths).zip(strengths) {
+                let j = j as usize;
+                let x = rows.periods().nearest(rows.place()[i] - rows.place()[j]).truncate();
+                let r = x.length();
+                let shared = harmonic_mean(stiffness[i], stiffness[j]);
+                if i == j || r >= around.discretisation.support || r == 0.0 || shared == 0.0 {
+                    *length = 0.0;
+                    continue;
+                }
+                *length = law.yielded(i, j, r, *length, dt);
+                let weight = friction.weight_at(r);
+                // Δt² K.
+                *strength = dt * dt * rows.place()[i].w * rows.place()[j].w * shared * weight;
+                sums.add(x, *strength);
+                sums.pull -= x * (*strength / dt * (r - *length) * r);
+                let rate = (velocity[i] - velocity[j]).truncate().dot(x) / (r * r);
+                sums.rate2 += weight * rate * rate;
+                sums.weight += weight;
+            }
+            sums
+        });
+
+        law.remember(&sums, around, particles);
+        let sticky: Vec<f32> = particles.get(&STIFFNESS).iter().enumerate().map(|(i, g)| law.stick(i, *g)).collect();
+        let wall = Friction::new(Coefficient::Column(&sticky), around.discretisation, dt);
+        let springs = Springs { strength: &structure.ties.strength, sums: &sums, wall };
+        let stop = Stop {
+            error: around.solver.viscosity_error.into(),
+            most_iterations: around.solver.iterations,
+        };
+        let mut solids = Solids::new(around, &wall, particles);
+        let solved = implicit_viscosity::solve(&springs, stop, rows, &mut solids, &TIE_CHANGE, particles);
+        for (push, impulse) in pushes.iter_mut().zip(&solids.impulses) {
+            *push += *impulse * f64::from(1.0 / dt);
+        }
+        particles.workspace.give_back([solids.motion]);
+        Some(solved)
+    }
+}
+
+/// 0 if either is.
+fn harmonic_mean(a: f32, b: f32) -> f32 {
+    2.0 * a * b / (a + b).abs().max(f32::MIN_POSITIVE)
+}
+
+/// The law's properties now.
+struct SpringLaw<'a> {
+    weight: Coefficient<'a>,
+    least: Coefficient<'a>,
+    history: Coefficient<'a>,
+    yield_strain: Coefficient<'a>,
+    plasticity: Coefficient<'a>,
+    stickiness: Coefficient<'a>,
+    memories: Memories<'a>,
+}
+
+/// One memory for all particles, or one for each body.
+struct Memories<'a> {
+    order: Coefficient<'a>,
+    time: Coefficient<'a>,
+    /// Where all agree.
+    one: Option<Memory>,
+}
+
+impl Memories<'_> {
+    fn of(&self, i: usize) -> Memory {
+        self.one.unwrap_or_else(|| Memory::new(self.order.at(i), self.time.at(i)))
+    }
+}
+
+impl<'a> SpringLaw<'a> {
+    fn of(now: &'a Resolved) -> SpringLaw<'a> {
+        let (order, time) = (now.field("order"), now.field("memory"));
+        let one = order.as_uniform().zip(time.as_uniform()).map(|(order, time)| Memory::new(order, time));
+        SpringLaw {
+            weight: now.weight().coefficient(),
+            least: now.weighted("shear_modulus").coefficient(),
+            history: now.weighted("history_modulus").coefficient(),
+            yield_strain: now.field("yield_strain").coefficient(),
+            plasticity: now.field("plasticity").coefficient(),
+            stickiness: now.field("stickiness").coefficient(),
+            memories: Memories { order: order.coefficient(), time: time.coefficient(), one },
+        }
+    }
+
+    /// Length at rest after a step; of a new spring (`length` = 0), its length now.
+    fn yielded(&self, i: usize, j: usize, r: f32, length: f32, dt: f32) -> f32 {
+        if length == 0.0 {
+            return r;
+        }
+        let mean = |value: Coefficient| 0.5 * (value.at(i) + value.at(j));
+        let beyond = ((r - length).abs() - mean(self.yield_strain) * length).max(0.0);
+        length + (r - length).signum() * beyond * (1.0 - (-mean(self.plasticity) * dt).exp())
+    }
+
+    /// Moduli from what is remembered.
+    fn stiffen(&self, particles: &mut Particles) {
+        particles.update(&STIFFNESS, |stiffness, particles| {
+            let (recent, past) = (particles.get(&RECENT_STRAIN), particles.get(&PAST_STRAIN));
+            stiffness.par_iter_mut().with_min_len(1024).enumerate().for_each(|(i, modulus)| {
+                // Bodies without springs have the weight 0.
+                let remembered = if self.history.at(i) == 0.0 { 0.0 } else { self.memories.of(i).strain([past[i], recent[i]]) };
+                *modulus = self.least.at(i) + self.history.at(i) * remembered;
+            });
+        });
+    }
+
+    /// Takes the rate of strain of this step into the memory.
+    fn remember(&self, sums: &[Sums], around: &Around, particles: &mut Particles) {
+        // 1/⟨(xy/r²)²⟩ over all directions.
+        let directions = if around.discretisation.dimensions == Dimensions::Two { 8.0 } else { 15.0 };
+        let fade = self.memories.one.map(|memory| memory.fade(around.dt));
+        particles.update2((&PAST_STRAIN, &RECENT_STRAIN), |past, recent, _| {
+            let rows = (past, recent, sums).into_par_iter().with_min_len(1024).enumerate();
+            rows.for_each(|(i, (past, recent, sums))| {
+                if self.weight.at(i) == 0.0 {
+                    return;
+                }
+                let rate = if sums.weight > 0.0 { (directions * sums.rate2 / sums.weight).sqrt() } else { 0.0 };
+                let fade = fade.unwrap_or_else(|| self.memories.of(i).fade(around.dt));
+                [*past, *recent] = fade.after([*past, *recent], rate);
+            });
+        });
+    }
+
+    /// Viscosity that walls hold a particle of this modulus with, Pa·s.
+    fn stick(&self, i: usize, modulus: f32) -> f32 {
+        let gained = (modulus - self.least.at(i)).max(0.0);
+        self.stickiness.at(i) * gained / self.plasticity.at(i).max(1.0)
+    }
+}
+
+/// t^(−q)/Γ(1−q) as a sum of eight exponentials.
+///
+/// t^(−q) = 1/Γ(q) ∫ e^(−t e^u) e^(qu) du, by the trapezoidal rule in u: rates that grow by the factor 4, from 1/T on, and weights
+/// s^q ln 4/Γ(q). The integrand is smooth and falls off at both ends, so that the rule is within 0.3 % of the power for times between
+/// T/4000 and T/4; slower rates are left out, and the memory fades as e^(−t/T) thereafter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memory {
+    rate: [f32; 8],
+    /// Times T^q, so that what is remembered has no unit.
+    weight: [f32; 8],
+}
+
+const FACTOR: f64 = 4.0;
+
+impl Memory {
+    pub fn new(order: f32, time: f32) -> Memory {
+        let (q, time) = (f64::from(order), f64::from(time));
+        let rate = |k: usize| FACTOR.powi(k as i32) / time;
+        // 1/(Γ(q) Γ(1−q)) = sin(πq)/π.
+        let scale = FACTOR.ln() * (std::f64::consts::PI * q).sin() / std::f64::consts::PI;
+        Memory {
+            rate: std::array::from_fn(|k| rate(k) as f32),
+            weight: std::array::from_fn(|k| (scale * (rate(k) * time).powf(q)) as f32),
+        }
+    }
+
+    /// The strain that is remembered, from the sums that are kept.
+    pub fn strain(&self, [past, recent]: [Vec4; 2]) -> f32 {
+        let sums: [f32; 8] = bytemuck::cast([past.to_array(), recent.to_array()]);
+        sums.iter().zip(self.weight).map(|(sum, weight)| sum * weight).sum()
+    }
+
+    pub fn fade(&self, dt: f32) -> Fade {
+        let keep = self.rate.map(|rate| (-rate * dt).exp());
+        let gain: [f32; 8] = std::array::from_fn(|k| (1.0 - keep[k]) / self.rate[k]);
+        Fade { keep, gain }
+    }
+}
+
+/// What a step does to the sums.
+#[derive(Clone, Copy)]
+pub(crate) struct Fade {
+    keep: [f32; 8],
+    gain: [f32; 8],
+}
+
+impl Fade {
+    /// ∫ e^(−s(t−t')) γ̇ dt' after a step of constant γ̇, exactly.
+    pub fn after(&self, sums: [Vec4; 2], rate: f32) -> [Vec4; 2] {
+        let sums: [f32; 8] = bytemuck::cast([sums[0].to_array(), sums[1].to_array()]);
+        let sums: [f32; 8] = std::array::from_fn(|k| sums[k] * self.keep[k] + rate * self.gain[k]);
+        let [past, recent]: [[f32; 4]; 2] = bytemuck::cast(sums);
+        [Vec4::from_array(past), Vec4::from_array(recent)]
+    }
+}
+
+/// What the springs of a particle add up to.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    /// Σ Δt² K x xᵀ: xx, yy, zz; yz, xz, xy.
+    square: Vec3,
+    cross: Vec3,
+    /// Impulse of the elongations that there are, N·s.
+    pull: Vec3,
+    /// Of γ̇²/N, and its weights.
+    rate2: f32,
+    weight: f32,
+}
+
+impl Sums {
+    fn add(&mut self, x: Vec3, strength: f32) {
+        self.square += x * x * strength;
+        self.cross += Vec3::new(x.y * x.z, x.x * x.z, x.x * x.y) * strength;
+    }
+}
+
+/// The system's resistance: springs between particles, friction with walls.
+struct Springs<'a> {
+    strength: &'a Slopes,
+    sums: &'a [Sums],
+    wall: Friction<'a>,
+}
+
+impl Resistance for Springs<'_> {
+    fn blocks(&self, rows: &Rows, mass: &[f32], out: &mut [[Vec4; 3]]) {
+        let mut sums = self.sums.to_vec();
+        rows.each_near_walls(&WallBlocks(&self.wall), &mut sums, |sums, of_walls| {
+            sums.square += of_walls.square;
+            sums.cross += of_walls.cross;
+            sums.pull += of_walls.pull;
+        });
+        let rows = (out, &sums, mass).into_par_iter().with_min_len(4096);
+        rows.for_each(|(out, sums, &mass)| {
+            let (square, cross) = (sums.square, sums.cross);
+            let block = Mat3::from_cols(
+                Vec3::new(square.x, cross.z, cross.y),
+                Vec3::new(cross.z, square.y, cross.x),
+                Vec3::new(cross.y, cross.x, square.z),
+            );
+            let per_mass = 1.0 / mass;
+            let inverse = (block * per_mass + Mat3::IDENTITY).inverse() * per_mass;
+            *out = [
+                inverse.x_axis.extend(sums.pull.x),
+                inverse.y_axis.extend(sums.pull.y),
+                inverse.z_axis.extend(sums.pull.z),
+            ];
+        });
+    }
+
+    fn product(&self, rows: &Rows, mass: &[f32], walls_move: bool, out: &mut [Vec4]) {
+        rows.sum_sloped(&SpringProduct(mass), self.strength, out);
+        rows.each_near_walls(&WallProduct { wall: &self.wall, walls_move }, out, |out, of_walls| {
+            *out += of_walls;
+        });
+    }
+}
+
+/// m v + Σ Δt² K (v_ij·x) x.
+struct SpringProduct<'a>(&'a [f32]);
+
+impl SlopedSum for SpringProduct<'_> {
+    const OF_OTHERS: bool = false;
+    type Partial<S: Simd> = Lanes3<S>;
+    type Total = Vec4;
+
+    #[inline(always)]
+    fn start<S: Simd>(&self, simd: S) -> Lanes3<S> {
+        Lanes3::zero(simd)
+    }
+
+    #[inline(always)]
+    fn add<S: Simd>(&self, own: &Own, pair: &SlopedPair<S>, partial: &mut Lanes3<S>) {
+        let simd = pair.gradient_over_r.simd;
+        let velocity = Lanes3::splat(simd, own.velocity.truncate().into()) - pair.velocity;
+        // Not a slope here, but Δt² K.
+        *partial = *partial + pair.x * (pair.gradient_over_r * velocity.dot(pair.x));
+    }
+
+    #[inline(always)]
+    fn finish<S: Simd>(&self, own: &Own, partial: Lanes3<S>) -> Vec4 {
+        let [x, y, z] = partial.sum();
+        (own.velocity.truncate() * self.0[own.index] + Vec3::new(x, y, z)).extend(0.0)
+    }
+}
+
+/// The walls' part of it.
+struct WallProduct<'a> {
+    wall: &'a Friction<'a>,
+    walls_move: bool,
+}
+
+impl Sum for WallProduct<'_> {
+    type Partial<S: Simd> = Lanes3<S>;
+    type Total = Vec4;
+
+    #[inline(always)]
+    fn start<S: Simd>(&self, simd: S) -> Lanes3<S> {
+        Lanes3::zero(simd)
+    }
+
+    #[inline(always)]
+    fn add<S: Simd>(&self, _own: &Own, _pair: &Pair<S>, _partial: &mut Lanes3<S>) {}
+
+    #[inline(always)]
+    fn add_walls<S: Simd>(&self, own: &Own, wall: &WallPair<S>, partial: &mut Lanes3<S>) {
+        let mut velocity = Lanes3::splat(wall.simd, own.velocity.truncate().into());
+        if self.walls_move {
+            velocity = velocity - wall.velocity;
+        }
+        *partial = *partial + wall.x * (self.wall.of_wall(own, wall) * velocity.dot(wall.x));
+    }
+
+    #[inline(always)]
+    fn finish<S: Simd>(&self, _own: &Own, partial: Lanes3<S>) -> Vec4 {
+        let [x, y, z] = partial.sum();
+        Vec4::new(x, y, z, 0.0)
+    }
+}
+
+/// The walls' part of a particle's own block, and of what is given: friction with the wall's own velocity.
+struct WallBlocks<'a>(&'a Friction<'a>);
+
+impl Sum for WallBlocks<'_> {
+    type Partial<S: Simd> = [Lanes3<S>; 3];
+    type Total = Sums;
+
+    #[inline(always)]
+    fn start<S: Simd>(&self, simd: S) -> [Lanes3<S>; 3] {
+        [Lanes3::zero(simd); 3]
+    }
+
+    #[inline(always)]
+    fn add<S: Simd>(&self, _own: &Own, _pair: &Pair<S>, _partial: &mut [Lanes3<S>; 3]) {}
+
+    #[inline(always)]
+    fn add_walls<S: Simd>(&self, own: &Own, wall: &WallPair<S>, partial: &mut [Lanes3<S>; 3]) {
+        let ([square, cross, pull], x) = (partial, wall.x);
+        let strength = self.0.of_wall(own, wall);
+        *square = *square + Lanes3 { x: x.x * x.x, y: x.y * x.y, z: x.z * x.z } * strength;
+        *cross = *cross + Lanes3 { x: x.y * x.z, y: x.x * x.z, z: x.x * x.y } * strength;
+        *pull = *pull + x * (strength * wall.velocity.dot(x));
+    }
+
+    #[inline(always)]
+    fn finish<S: Simd>(&self, _own: &Own, [square, cross, pull]: [Lanes3<S>; 3]) -> Sums {
+        let [square, cross, pull] = [square, cross, pull].map(|lanes| Vec3::from(lanes.sum()));
+        Sums { square, cross, pull, ..Sums::default() }
+    }
+}
