@@ -503,7 +503,7 @@ fn behaviours_with_numbers(scene: &Scene) -> Vec<Vec<BehaviourUse>> {
                 *value = match (used.schema.name, property.name) {
                     ("gravity", "acceleration") => Value::Vector(scene.gravity),
                     ("stretch-limit", "down") => Value::Vector(scene.gravity),
-                    ("tait", "sound_speed") => Value::Number(Curve::constant(sound_speed)),
+                    ("tait" | "double-density", "sound_speed") => Value::Number(Curve::constant(sound_speed)),
                     ("contact", "distance") => Value::Number(Curve::constant(body.spacing)),
                     ("gas", "stiffness") => Value::Number(Curve::constant(sound_speed * sound_speed)),
                     (schema, name) => unreachable!("`{schema}.{name}` has no automatic value"),

@@ -9,11 +9,13 @@ pub mod artificial_viscosity;
 pub mod cohesion;
 pub mod contact;
 pub mod dispersion;
+pub mod double_density;
 pub mod drag;
 pub mod elastic;
 pub mod gas;
 pub mod gravity;
 pub mod implicit_viscosity;
+pub mod impulse_viscosity;
 pub mod incompressible;
 #[cfg(test)]
 mod law_tests;
@@ -55,7 +57,9 @@ pub static REGISTRY: &[&dyn Behaviour] = &[
     &viscosity::Viscosity,
     &artificial_viscosity::ArtificialViscosity,
     &implicit_viscosity::ImplicitViscosity,
+    &impulse_viscosity::ImpulseViscosity,
     &yielding_springs::YieldingSprings,
+    &double_density::DoubleDensity,
     &cohesion::Cohesion,
     &adhesion::Adhesion,
     &tension::curvature::CurvatureTension,

@@ -24,8 +24,13 @@
 //! The power is a sum of exponentials, t^(−q)/Γ(1−q) ≈ Σ w_k e^(−s_k t) (`Memory`): memory fades, at last as e^(−t/T), where the seed's window of
 //! d steps ends at once; steps may be of any length, and nothing but eight sums is kept.
 //!
-//! **Solve.** Springs pull with the elongation that they lead to, (r − L) r + Δt v_ij·x_ij: backward Euler, a system like that of implicit
-//! viscosity with GΔt for μ, solved with it. It is stable at any stiffness and any step; the seed had to tune k_hist for that.
+//! Only what exceeds the onset γ̇₀ is remembered: suspensions thicken above a rate of their own, and the trembling of particles at rest is
+//! no strain.
+//!
+//! **Solve.** Springs pull with the elongation that they lead to, (r − L) r + Δt (v_ij − φ v*_ij)·x_ij: a system like that of
+//! implicit viscosity with GΔt for μ, solved with it. φ = 0 is backward Euler. An oscillation of frequency ω keeps (1 + φs)/(1 + s) of its energy in
+//! a step, s = (ωΔt)²: it is stable at any stiffness and any step, where the seed had to tune k_hist for that. φ = ½ damps what steps
+//! resolve half as much.
 //!
 //! **Sticky walls.** Walls and solids hold the fluid by an implicit friction of the viscosity b (G − G_min)/α: firmly where it is stiff,
 //! and not at all where it has rested [Ozgen2013, 5.3, lowers tangential velocities instead]. Solids feel the opposite.
@@ -66,6 +71,11 @@ pub static SCHEMA: Schema = Schema {
             name: "history_modulus",
             meaning: "shear modulus G_hist that is added for each unit of strain remembered",
             kind: Kind::Number { unit: Unit::Pascal, default: Default::Required, min: 0.0, max: 1e9 },
+        },
+        Property {
+            name: "onset",
+            meaning: "rate of strain γ̇₀ below which nothing is remembered",
+            kind: Kind::Number { unit: Unit::PerSecond, default: Default::Value(2.0), min: 0.0, max: 1e6 },
         },
         Property {
             name: "order",
@@ -146,8 +156,9 @@ impl Behaviour for YieldingSprings {
                 // Δt² K.
                 *strength = dt * dt * rows.place()[i].w * rows.place()[j].w * shared * weight;
                 sums.add(x, *strength);
-                sums.pull -= x * (*strength / dt * (r - *length) * r);
-                let rate = (velocity[i] - velocity[j]).truncate().dot(x) / (r * r);
+                let parting = (velocity[i] - velocity[j]).truncate().dot(x);
+                sums.pull -= x * (*strength * ((r - *length) * r / dt - KEPT * parting));
+                let rate = parting / (r * r);
                 sums.rate2 += weight * rate * rate;
                 sums.weight += weight;
             }
@@ -172,6 +183,9 @@ impl Behaviour for YieldingSprings {
     }
 }
 
+/// φ.
+const KEPT: f32 = 0.5;
+
 /// 0 if either is.
 fn harmonic_mean(a: f32, b: f32) -> f32 {
     2.0 * a * b / (a + b).abs().max(f32::MIN_POSITIVE)
@@ -182,6 +196,7 @@ struct SpringLaw<'a> {
     weight: Coefficient<'a>,
     least: Coefficient<'a>,
     history: Coefficient<'a>,
+    onset: Coefficient<'a>,
     yield_strain: Coefficient<'a>,
     plasticity: Coefficient<'a>,
     stickiness: Coefficient<'a>,
@@ -210,6 +225,7 @@ impl<'a> SpringLaw<'a> {
             weight: now.weight().coefficient(),
             least: now.weighted("shear_modulus").coefficient(),
             history: now.weighted("history_modulus").coefficient(),
+            onset: now.field("onset").coefficient(),
             yield_strain: now.field("yield_strain").coefficient(),
             plasticity: now.field("plasticity").coefficient(),
             stickiness: now.field("stickiness").coefficient(),
@@ -224,7 +240,7 @@ impl<'a> SpringLaw<'a> {
         }
         let mean = |value: Coefficient| 0.5 * (value.at(i) + value.at(j));
         let beyond = ((r - length).abs() - mean(self.yield_strain) * length).max(0.0);
-        length + (r - length).signum() * beyond * (1.0 - (-mean(self.plasticity) * dt).exp())
+        length + (r - length).signum() * beyond * (1.0 - libm::expf(-mean(self.plasticity) * dt))
     }
 
     /// Moduli from what is remembered.
@@ -251,6 +267,7 @@ impl<'a> SpringLaw<'a> {
                     return;
                 }
                 let rate = if sums.weight > 0.0 { (directions * sums.rate2 / sums.weight).sqrt() } else { 0.0 };
+                let rate = (rate - self.onset.at(i)).max(0.0);
                 let fade = fade.unwrap_or_else(|| self.memories.of(i).fade(around.dt));
                 [*past, *recent] = fade.after([*past, *recent], rate);
             });
@@ -297,7 +314,7 @@ impl Memory {
     }
 
     pub fn fade(&self, dt: f32) -> Fade {
-        let keep = self.rate.map(|rate| (-rate * dt).exp());
+        let keep = self.rate.map(|rate| libm::expf(-rate * dt));
         let gain: [f32; 8] = std::array::from_fn(|k| (1.0 - keep[k]) / self.rate[k]);
         Fade { keep, gain }
     }

@@ -190,14 +190,15 @@ pub fn one_pressure(drafts: &[Draft], log: &Log) {
         };
         drafts.iter().find(uses)
     };
-    let (Some(solved), Some(other)) = (with("incompressible"), with("tait").or(with("gas"))) else { return };
+    let other = with("tait").or(with("gas")).or(with("double-density"));
+    let (Some(solved), Some(other)) = (with("incompressible"), other) else { return };
     let message = format!("`{}` is incompressible and `{}` is not", solved.name, other.name);
     log.push(
         Problem::error("key-clash", &other.at, message)
             .label("its pressure follows from its density")
             .also(&solved.at, "its pressure is solved for")
             .help(
-                "give all fluids `incompressible` (what a material brings), or all of them `tait` or `gas`",
+                "give all fluids `incompressible` (what a material brings), or all of them `tait`, `gas` or `double-density`",
             ),
     );
 }

@@ -146,7 +146,7 @@ fn least_density(body: &Body) -> f64 {
 pub fn sound_speed(scene: &Scene, body: &Body) -> f64 {
     let automatic = automatic_sound_speed(scene);
     let of = |one: &BehaviourUse| match one.schema.name {
-        "tait" => match one.value("sound_speed") {
+        "tait" | "double-density" => match one.value("sound_speed") {
             Value::Number(curve) => curve.max() * one.weight.max().sqrt(),
             _ => automatic,
         },
