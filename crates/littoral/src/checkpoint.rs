@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::frame::VERSION;
+use crate::memory::{History, HistoryBits};
 use crate::particles::{Column, Data};
 use crate::scene::Scene;
 use crate::sources::{Ledger, LedgerBits};
@@ -63,6 +64,9 @@ pub struct State {
     /// Members of bonds that were cut, by body.
     #[serde(default)]
     pub bond_cuts: Vec<(u32, Vec<[u32; 2]>)>,
+    /// What histories know of time.
+    #[serde(default)]
+    pub histories: Vec<HistoryBits>,
 }
 
 /// Why a checkpoint cannot be gone on from.
@@ -103,6 +107,7 @@ impl Checkpoint {
             rigid: world.rigid.as_ref().map_or_else(String::new, |rigid| to_hex(&rigid.bytes())),
             cuts: world.structure.nets.iter().flat_map(|net| net.cuts()).collect(),
             bond_cuts: world.structure.cuts(),
+            histories: world.histories.iter().map(History::bits).collect(),
         };
         Checkpoint { state, columns: world.particles.columns().iter().map(save).collect() }
     }
@@ -171,6 +176,12 @@ impl World {
             if !rigid.restore(&bytes) {
                 return Err(unfit("rigid bodies"));
             }
+        }
+
+        let as_many = self.histories.len() == state.histories.len();
+        let mut histories = self.histories.iter_mut().zip(&state.histories);
+        if !as_many || !histories.all(|(own, bits)| own.restore(bits)) {
+            return Err(unfit("histories"));
         }
 
         let specs: Vec<_> = self.particles.columns().iter().map(|column| column.spec).collect();
