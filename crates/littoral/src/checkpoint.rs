@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::frame::VERSION;
+use crate::memory::{History, HistoryBits};
 use crate::particles::{Column, Data};
 use crate::scene::Scene;
 use crate::sources::{Ledger, LedgerBits};
@@ -66,6 +67,11 @@ pub struct State {
     /// Springs between the particles of fluids, as hexadecimal digits: see `structure/ties.rs`.
     #[serde(default)]
     pub ties: String,
+    /// What histories know of time.
+    #[serde(default)]
+    pub histories: Vec<HistoryBits>,
+    #[serde(default)]
+    pub scalar_histories: Vec<HistoryBits>,
 }
 
 /// Why a checkpoint cannot be gone on from.
@@ -107,6 +113,8 @@ impl Checkpoint {
             cuts: world.structure.nets.iter().flat_map(|net| net.cuts()).collect(),
             bond_cuts: world.structure.cuts(),
             ties: to_hex(&world.structure.ties.bytes()),
+            histories: world.histories.iter().map(History::bits).collect(),
+            scalar_histories: world.scalar_histories.iter().map(History::bits).collect(),
         };
         Checkpoint { state, columns: world.particles.columns().iter().map(save).collect() }
     }
@@ -175,6 +183,17 @@ impl World {
             if !rigid.restore(&bytes) {
                 return Err(unfit("rigid bodies"));
             }
+        }
+
+        let as_many = self.histories.len() == state.histories.len();
+        let mut histories = self.histories.iter_mut().zip(&state.histories);
+        if !as_many || !histories.all(|(own, bits)| own.restore(bits)) {
+            return Err(unfit("histories"));
+        }
+        let as_many = self.scalar_histories.len() == state.scalar_histories.len();
+        let mut histories = self.scalar_histories.iter_mut().zip(&state.scalar_histories);
+        if !as_many || !histories.all(|(own, bits)| own.restore(bits)) {
+            return Err(unfit("histories"));
         }
 
         let specs: Vec<_> = self.particles.columns().iter().map(|column| column.spec).collect();

@@ -123,12 +123,14 @@ pub static PLASTIC_SHEAR: Vectors =
 /// Shear modulus of a fluid of yielding springs, Pa.
 pub static STIFFNESS: Scalars =
     Scalars(ColumnSpec { name: "stiffness", unit: "Pa", in_frames: true, part: Part::Intensive });
-/// Strain remembered: the fading sums of its four slowest exponentials, and of the four fastest. See
-/// `behaviours/yielding_springs.rs`.
-pub static PAST_STRAIN: Vectors =
-    Vectors(ColumnSpec { name: "past_strain", unit: "", in_frames: false, part: Part::Intensive });
-pub static RECENT_STRAIN: Vectors =
-    Vectors(ColumnSpec { name: "recent_strain", unit: "", in_frames: false, part: Part::Intensive });
+/// How fast the neighbourhood deforms, beyond the onset of thickening, 1/s. See `behaviours/yielding_springs.rs`.
+pub static STRAIN_RATE: Scalars =
+    Scalars(ColumnSpec { name: "strain_rate", unit: "1/s", in_frames: false, part: Part::Intensive });
+/// D^q of the strain that this adds up to, s^−q.
+pub static REMEMBERED_STRAIN: Scalars =
+    Scalars(ColumnSpec { name: "remembered_strain", unit: "", in_frames: false, part: Part::Intensive });
+/// Its past: see `memory.rs`.
+pub static STRAIN_PAST: [Scalars; crate::memory::MOST_COLUMNS] = crate::past_columns!(Scalars, "strain", "1/s");
 /// What yielding springs made of the velocity in the last step, m/s.
 pub static TIE_CHANGE: Vectors =
     Vectors(ColumnSpec { name: "tie_change", unit: "m/s", in_frames: false, part: Part::Intensive });

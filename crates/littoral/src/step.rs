@@ -54,6 +54,7 @@ macro_rules! around {
             solver: &$world.solver,
             interfaces: &$world.interfaces,
             solids: &$world.solids,
+            histories: &$world.histories,
             time: $world.clock.time,
             dt: $dt,
         }
@@ -106,6 +107,7 @@ impl World {
         self.clock.steps += 1;
         self.clock.bound[self.clock.binding as usize] += 1;
         self.check_finite(dt)?;
+        self.timed(Stage::Memory, |world| world.remember(dt));
         self.timed(Stage::Exchange, sources::exchange);
         self.timed(Stage::Clock, World::choose_step);
         self.check_step()
@@ -321,7 +323,7 @@ impl World {
         }
     }
 
-    /// Stages 8 and 9: positions are corrected, and velocities with them.
+    /// Stage 8: positions are corrected, and velocities with them.
     fn relax(&mut self, dt: f32) {
         if self.structure.is_empty() {
             return;
@@ -333,6 +335,16 @@ impl World {
             moved += now.behaviour.relax(now, &around, &mut self.structure, &mut self.particles);
         }
         self.neighbourhood.slack -= moved;
+    }
+
+    /// Stage 9: the end of the step becomes part of what particles remember.
+    fn remember(&mut self, dt: f64) {
+        for history in &mut self.histories {
+            history.advance(dt, &mut self.particles);
+        }
+        for history in &mut self.scalar_histories {
+            history.advance(dt, &mut self.particles);
+        }
     }
 
     /// Pins take and let go of particles as their time comes.

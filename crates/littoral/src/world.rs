@@ -9,8 +9,9 @@ use crate::discretisation::Discretisation;
 use crate::forces::Forces;
 use crate::integrate;
 use crate::interfaces::Interfaces;
+use crate::memory::History;
 use crate::neighbourhood::{Neighbourhood, Periods};
-use crate::particles::Particles;
+use crate::particles::{Particles, Scalars, Vectors};
 use crate::refine::{self, Refinement};
 use crate::resolve::Resolved;
 use crate::scene::{Body, Domain, Scene, Shape, Side, Solver, Source, Time, automatic_sound_speed};
@@ -43,6 +44,9 @@ pub struct World {
     pub interfaces: Interfaces,
     /// Behaviours in use, with their properties now.
     pub behaviours: Vec<Resolved>,
+    /// What behaviours remember.
+    pub histories: Vec<History<Vectors>>,
+    pub scalar_histories: Vec<History<Scalars>>,
     /// Fields that push matter.
     pub forces: Forces,
     /// Halves and unites particles; `None` where all keep their sizes.
@@ -154,6 +158,8 @@ impl World {
                 scene.interfaces.iter().map(|i| (i.between, i.tension)),
             ),
             behaviours: Resolved::all(&behaviours_with_numbers(scene)),
+            histories: Vec::new(),
+            scalar_histories: Vec::new(),
             forces: Forces::new(&scene.forces, periods(&scene.domain), scene.dimensions),
             refinement: Refinement::new(scene),
             emitters: Vec::new(),
@@ -177,7 +183,11 @@ impl World {
         world.walls.apply(d.walls);
         for now in &world.behaviours {
             now.behaviour.require_columns(&mut world.particles);
+            world.histories.extend(now.behaviour.remembers(now).map(History::new));
+            world.scalar_histories.extend(now.behaviour.remembers_scalar(now).map(History::new));
         }
+        world.histories.iter().for_each(|history| history.require_columns(&mut world.particles));
+        world.scalar_histories.iter().for_each(|history| history.require_columns(&mut world.particles));
         if scene.bodies.iter().any(Body::holds_shape) {
             world.particles.require(&NODE);
             world.particles.require(&REFERENCE);
@@ -306,6 +316,12 @@ impl World {
         for now in &self.behaviours {
             let born = start..self.particles.len();
             now.behaviour.born(now, body, self.clock.time, born, &mut self.particles);
+        }
+        for history in &self.histories {
+            history.born(start..self.particles.len(), &mut self.particles);
+        }
+        for history in &self.scalar_histories {
+            history.born(start..self.particles.len(), &mut self.particles);
         }
     }
 

@@ -39,8 +39,9 @@ use crate::backend::wgsl::Wgsl;
 use crate::behaviour::{BehaviourUse, Schema};
 use crate::discretisation::Discretisation;
 use crate::interfaces::Interfaces;
+use crate::memory::{History, PastColumns, Remembers};
 use crate::pair::{Own, Pair, PairLaw, WallPair};
-use crate::particles::Particles;
+use crate::particles::{Particles, Scalars, Vectors};
 use crate::resolve::Resolved;
 use crate::scene::Solver;
 use crate::simd::{Lanes3, Simd};
@@ -105,6 +106,17 @@ pub trait Behaviour: Sync {
 
     /// Fills its columns for particles that have just been added to a body, at `time`, s.
     fn born(&self, _now: &Resolved, _body: u32, _time: f64, _born: Range<usize>, _particles: &mut Particles) {
+    }
+
+    /// What it remembers of the particles' pasts, the same for all bodies; asked when the world is built. The world keeps the
+    /// columns, and the result up to date.
+    fn remembers(&self, _now: &Resolved) -> Option<Remembers<Vectors>> {
+        None
+    }
+
+    /// The same of a column of scalars.
+    fn remembers_scalar(&self, _now: &Resolved) -> Option<Remembers<Scalars>> {
+        None
     }
 
     /// Adds to masses that have been set to rest density × volume.
@@ -202,10 +214,22 @@ pub struct Around<'a> {
     /// Tensions between bodies that the scene names.
     pub interfaces: &'a Interfaces,
     pub solids: &'a [SolidState],
+    /// What behaviours remember.
+    pub histories: &'a [History<Vectors>],
     /// At the start of the step, s.
     pub time: f64,
     /// s.
     pub dt: f32,
+}
+
+impl Around<'_> {
+    /// The history that a behaviour asked for by [`Behaviour::remembers`].
+    ///
+    /// # Panics
+    /// If it did not.
+    pub fn history(&self, columns: &'static PastColumns<Vectors>) -> &History<Vectors> {
+        self.histories.iter().find(|history| history.keeps(columns)).expect("a history that was asked for")
+    }
 }
 
 /// How a solve went.

@@ -21,11 +21,14 @@
 //! neighbourhood, and zero for turning. It is one number for each particle, not for each spring, and a spring has the
 //! harmonic mean of its ends': a fluid without springs ties nobody.
 //!
-//! The power is a sum of exponentials, t^(−q)/Γ(1−q) ≈ Σ w_k e^(−s_k t) (`Memory`): memory fades, at last as e^(−t/T), where the seed's window of
-//! d steps ends at once; steps may be of any length, and nothing but eight sums is kept.
+//! `memory.rs` keeps the past: as a sum of exponentials that fades beyond T, or as a window of the last d steps, which ends at once
+//! as the seed's does. Steps may be of any length.
 //!
 //! Only what exceeds the onset γ̇₀ is remembered: suspensions thicken above a rate of their own, and the trembling of particles at rest is
 //! no strain.
+//!
+//! A spring that stiffens goes on pulling as it did: what is added to it appears without force, as a new spring does, and L moves
+//! towards r. With the seed's force, G times all of r − L, stiffening does work: a ball that had come to rest was thrown up again.
 //!
 //! **Solve.** Springs pull with the elongation that they lead to, (r − L) r + Δt (v_ij − φ v*_ij)·x_ij: a system like that of
 //! implicit viscosity with GΔt for μ, solved with it. φ = 0 is backward Euler. An oscillation of frequency ω keeps (1 + φs)/(1 + s) of its energy in
@@ -35,25 +38,30 @@
 //! **Sticky walls.** Walls and solids hold the fluid by an implicit friction of the viscosity b (G − G_min)/α: firmly where it is stiff,
 //! and not at all where it has rested [Ozgen2013, 5.3, lowers tangential velocities instead]. Solids feel the opposite.
 //!
-//! Reads `MASS`, `ID`; changes `VELOCITY`; keeps `STIFFNESS`, `RECENT_STRAIN`, `PAST_STRAIN`, `TIE_CHANGE`. Kept honest by `littoral validate
+//! Reads `MASS`, `ID`, `REMEMBERED_STRAIN`; changes `VELOCITY`; writes `STIFFNESS`, `STRAIN_RATE`; keeps `TIE_CHANGE`. Kept honest by `littoral validate
 //! spring-stiffness` and by the tests below.
 
 use glam::{Mat3, Vec3, Vec4};
 use rayon::prelude::*;
 
 use crate::backend::cpu::{Rows, Slopes};
-use crate::behaviour::{BehaviourUse, Default, Kind, Property, Schema, Unit};
+use crate::behaviour::{BehaviourUse, Default, Kind, Property, Schema, Unit, Value};
 use crate::behaviours::implicit_viscosity::{self, Friction, Resistance, Solids};
 use crate::behaviours::{Around, Behaviour, Solved};
-use crate::columns::{ID, PAST_STRAIN, RECENT_STRAIN, STIFFNESS, TIE_CHANGE, VELOCITY};
+use crate::columns::{
+    ID, REMEMBERED_STRAIN, STIFFNESS, STRAIN_PAST, STRAIN_RATE, TIE_CHANGE, VELOCITY,
+};
+use crate::memory::{MOST_COLUMNS, Measure, PastColumns, Reach, Remembers};
 use crate::pair::{Own, Pair, SlopedPair, SlopedSum, Sum, WallPair};
-use crate::particles::Particles;
+use crate::particles::{Particles, Scalars};
 use crate::resolve::{Coefficient, Resolved};
 use crate::scene::Dimensions;
 use crate::simd::*;
 use crate::solids::Wrench;
 use crate::solve::conjugate_gradients::Stop;
+use crate::solve::fractional::{Of, Rule};
 use crate::structure::Structure;
+use crate::timeline::Curve;
 
 pub static SCHEMA: Schema = Schema {
     name: "yielding-springs",
@@ -84,8 +92,18 @@ pub static SCHEMA: Schema = Schema {
         },
         Property {
             name: "memory",
-            meaning: "how long strain is remembered, T",
+            meaning: "how long strain is remembered, T: beyond, the memory fades",
             kind: Kind::Number { unit: Unit::Second, default: Default::Value(1.0), min: 1e-3, max: 1e4 },
+        },
+        Property {
+            name: "history",
+            meaning: "how the past is kept: all of it, by exponentials; or the last steps, by the product-trapezoidal rule or Coimbra's",
+            kind: Kind::Choice { options: &["exponentials", "trapezoid", "coimbra"], default: 0 },
+        },
+        Property {
+            name: "window",
+            meaning: "number of last steps d, where only these are remembered",
+            kind: Kind::Number { unit: Unit::One, default: Default::Value(32.0), min: 1.0, max: MOST_COLUMNS as f64 },
         },
         Property {
             name: "yield_strain",
@@ -114,9 +132,21 @@ impl Behaviour for YieldingSprings {
 
     fn require_columns(&self, particles: &mut Particles) {
         particles.require(&STIFFNESS);
-        particles.require(&RECENT_STRAIN);
-        particles.require(&PAST_STRAIN);
+        particles.require(&STRAIN_RATE);
         particles.require(&TIE_CHANGE);
+    }
+
+    /// The order, the memory and the method are the same for all bodies: the scene's check sees to that.
+    fn remembers_scalar(&self, now: &Resolved) -> Option<Remembers<Scalars>> {
+        let used = now.uses().find(|used| number(used, "history_modulus").max() > 0.0)?;
+        let (horizon, steps) = (constant(used, "memory"), constant(used, "window") as usize);
+        let reach = match used.value("history") {
+            Value::Choice(TRAPEZOID) => Reach::Window { steps, rule: Rule::Trapezoid },
+            Value::Choice(COIMBRA) => Reach::Window { steps, rule: Rule::Coimbra },
+            _ => Reach::Whole { tolerance: 1e-3, horizon },
+        };
+        let order = constant(used, "order");
+        Some(Remembers { order, of: Of::Rates, reach, measure: Measure::Derivative, columns: &PAST })
     }
 
     fn has_solve(&self, _used: &BehaviourUse) -> bool {
@@ -134,6 +164,7 @@ impl Behaviour for YieldingSprings {
         let law = SpringLaw::of(now);
         let (dt, rows) = (around.dt, &around.rows);
         structure.ties.follow(rows.lists(), particles.get(&ID));
+        let before = particles.get(&STIFFNESS).to_vec();
         law.stiffen(particles);
 
         // Springs yield, and their pulls and blocks are added up.
@@ -151,7 +182,8 @@ impl Behaviour for YieldingSprings {
                     *length = 0.0;
                     continue;
                 }
-                *length = law.yielded(i, j, r, *length, dt);
+                let gained = harmonic_mean(before[i], before[j]) / shared;
+                *length = law.yielded(i, j, r, stiffened(r, *length, gained), dt);
                 let weight = friction.weight_at(r);
                 // Δt² K.
                 *strength = dt * dt * rows.place()[i].w * rows.place()[j].w * shared * weight;
@@ -165,7 +197,7 @@ impl Behaviour for YieldingSprings {
             sums
         });
 
-        law.remember(&sums, around, particles);
+        law.measure(&sums, around.discretisation.dimensions, particles.get_mut(&STRAIN_RATE));
         let sticky: Vec<f32> = particles.get(&STIFFNESS).iter().enumerate().map(|(i, g)| law.stick(i, *g)).collect();
         let wall = Friction::new(Coefficient::Column(&sticky), around.discretisation, dt);
         let springs = Springs { strength: &structure.ties.strength, sums: &sums, wall };
@@ -183,6 +215,30 @@ impl Behaviour for YieldingSprings {
     }
 }
 
+static PAST: PastColumns<Scalars> =
+    PastColumns { source: &STRAIN_RATE, past: &STRAIN_PAST, result: &REMEMBERED_STRAIN };
+
+/// Ways to remember, as in the schema.
+const TRAPEZOID: usize = 1;
+const COIMBRA: usize = 2;
+
+/// Properties that all bodies share, and that never change.
+pub(crate) const SHARED: [&str; 4] = ["order", "memory", "history", "window"];
+
+fn number<'a>(used: &'a BehaviourUse, property: &str) -> &'a Curve {
+    let Value::Number(curve) = used.value(property) else { unreachable!("`{property}` is a number") };
+    curve
+}
+
+fn constant(used: &BehaviourUse, property: &str) -> f64 {
+    number(used, property).at(0.0)
+}
+
+/// Length at rest of a spring that is now stiffer than it was: the modulus it had, over that of now.
+fn stiffened(r: f32, length: f32, before: f32) -> f32 {
+    if length > 0.0 && before < 1.0 { r - (r - length) * before } else { length }
+}
+
 /// φ.
 const KEPT: f32 = 0.5;
 
@@ -193,43 +249,28 @@ fn harmonic_mean(a: f32, b: f32) -> f32 {
 
 /// The law's properties now.
 struct SpringLaw<'a> {
-    weight: Coefficient<'a>,
     least: Coefficient<'a>,
     history: Coefficient<'a>,
     onset: Coefficient<'a>,
     yield_strain: Coefficient<'a>,
     plasticity: Coefficient<'a>,
     stickiness: Coefficient<'a>,
-    memories: Memories<'a>,
-}
-
-/// One memory for all particles, or one for each body.
-struct Memories<'a> {
-    order: Coefficient<'a>,
-    time: Coefficient<'a>,
-    /// Where all agree.
-    one: Option<Memory>,
-}
-
-impl Memories<'_> {
-    fn of(&self, i: usize) -> Memory {
-        self.one.unwrap_or_else(|| Memory::new(self.order.at(i), self.time.at(i)))
-    }
+    /// T^q.
+    scale: f32,
 }
 
 impl<'a> SpringLaw<'a> {
     fn of(now: &'a Resolved) -> SpringLaw<'a> {
-        let (order, time) = (now.field("order"), now.field("memory"));
-        let one = order.as_uniform().zip(time.as_uniform()).map(|(order, time)| Memory::new(order, time));
+        let used = now.uses().next().expect("a behaviour in use");
+        let scale = libm::pow(constant(used, "memory"), constant(used, "order")) as f32;
         SpringLaw {
-            weight: now.weight().coefficient(),
             least: now.weighted("shear_modulus").coefficient(),
             history: now.weighted("history_modulus").coefficient(),
             onset: now.field("onset").coefficient(),
             yield_strain: now.field("yield_strain").coefficient(),
             plasticity: now.field("plasticity").coefficient(),
             stickiness: now.field("stickiness").coefficient(),
-            memories: Memories { order: order.coefficient(), time: time.coefficient(), one },
+            scale,
         }
     }
 
@@ -246,31 +287,21 @@ impl<'a> SpringLaw<'a> {
     /// Moduli from what is remembered.
     fn stiffen(&self, particles: &mut Particles) {
         particles.update(&STIFFNESS, |stiffness, particles| {
-            let (recent, past) = (particles.get(&RECENT_STRAIN), particles.get(&PAST_STRAIN));
-            stiffness.par_iter_mut().with_min_len(1024).enumerate().for_each(|(i, modulus)| {
-                // Bodies without springs have the weight 0.
-                let remembered = if self.history.at(i) == 0.0 { 0.0 } else { self.memories.of(i).strain([past[i], recent[i]]) };
-                *modulus = self.least.at(i) + self.history.at(i) * remembered;
+            let remembered = particles.try_get(&REMEMBERED_STRAIN);
+            stiffness.par_iter_mut().with_min_len(8192).enumerate().for_each(|(i, modulus)| {
+                let strain = remembered.map_or(0.0, |strain| self.scale * strain[i].max(0.0));
+                *modulus = self.least.at(i) + self.history.at(i) * strain;
             });
         });
     }
 
-    /// Takes the rate of strain of this step into the memory.
-    fn remember(&self, sums: &[Sums], around: &Around, particles: &mut Particles) {
+    /// The rates of strain of this step, for the memory.
+    fn measure(&self, sums: &[Sums], dimensions: Dimensions, rates: &mut [f32]) {
         // 1/⟨(xy/r²)²⟩ over all directions.
-        let directions = if around.discretisation.dimensions == Dimensions::Two { 8.0 } else { 15.0 };
-        let fade = self.memories.one.map(|memory| memory.fade(around.dt));
-        particles.update2((&PAST_STRAIN, &RECENT_STRAIN), |past, recent, _| {
-            let rows = (past, recent, sums).into_par_iter().with_min_len(1024).enumerate();
-            rows.for_each(|(i, (past, recent, sums))| {
-                if self.weight.at(i) == 0.0 {
-                    return;
-                }
-                let rate = if sums.weight > 0.0 { (directions * sums.rate2 / sums.weight).sqrt() } else { 0.0 };
-                let rate = (rate - self.onset.at(i)).max(0.0);
-                let fade = fade.unwrap_or_else(|| self.memories.of(i).fade(around.dt));
-                [*past, *recent] = fade.after([*past, *recent], rate);
-            });
+        let directions = if dimensions == Dimensions::Two { 8.0 } else { 15.0 };
+        rates.par_iter_mut().with_min_len(8192).zip(sums).enumerate().for_each(|(i, (rate, sums))| {
+            let square = if sums.weight > 0.0 { directions * sums.rate2 / sums.weight } else { 0.0 };
+            *rate = (square.sqrt() - self.onset.at(i)).max(0.0);
         });
     }
 
@@ -278,62 +309,6 @@ impl<'a> SpringLaw<'a> {
     fn stick(&self, i: usize, modulus: f32) -> f32 {
         let gained = (modulus - self.least.at(i)).max(0.0);
         self.stickiness.at(i) * gained / self.plasticity.at(i).max(1.0)
-    }
-}
-
-/// t^(−q)/Γ(1−q) as a sum of eight exponentials.
-///
-/// t^(−q) = 1/Γ(q) ∫ e^(−t e^u) e^(qu) du, by the trapezoidal rule in u: rates that grow by the factor 4, from 1/T on, and weights
-/// s^q ln 4/Γ(q). The integrand is smooth and falls off at both ends, so that the rule is within 0.3 % of the power for times between
-/// T/4000 and T/4; slower rates are left out, and the memory fades as e^(−t/T) thereafter.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Memory {
-    rate: [f32; 8],
-    /// Times T^q, so that what is remembered has no unit.
-    weight: [f32; 8],
-}
-
-const FACTOR: f64 = 4.0;
-
-impl Memory {
-    pub fn new(order: f32, time: f32) -> Memory {
-        let (q, time) = (f64::from(order), f64::from(time));
-        let rate = |k: usize| FACTOR.powi(k as i32) / time;
-        // 1/(Γ(q) Γ(1−q)) = sin(πq)/π.
-        let scale = FACTOR.ln() * (std::f64::consts::PI * q).sin() / std::f64::consts::PI;
-        Memory {
-            rate: std::array::from_fn(|k| rate(k) as f32),
-            weight: std::array::from_fn(|k| (scale * (rate(k) * time).powf(q)) as f32),
-        }
-    }
-
-    /// The strain that is remembered, from the sums that are kept.
-    pub fn strain(&self, [past, recent]: [Vec4; 2]) -> f32 {
-        let sums: [f32; 8] = bytemuck::cast([past.to_array(), recent.to_array()]);
-        sums.iter().zip(self.weight).map(|(sum, weight)| sum * weight).sum()
-    }
-
-    pub fn fade(&self, dt: f32) -> Fade {
-        let keep = self.rate.map(|rate| libm::expf(-rate * dt));
-        let gain: [f32; 8] = std::array::from_fn(|k| (1.0 - keep[k]) / self.rate[k]);
-        Fade { keep, gain }
-    }
-}
-
-/// What a step does to the sums.
-#[derive(Clone, Copy)]
-pub(crate) struct Fade {
-    keep: [f32; 8],
-    gain: [f32; 8],
-}
-
-impl Fade {
-    /// ∫ e^(−s(t−t')) γ̇ dt' after a step of constant γ̇, exactly.
-    pub fn after(&self, sums: [Vec4; 2], rate: f32) -> [Vec4; 2] {
-        let sums: [f32; 8] = bytemuck::cast([sums[0].to_array(), sums[1].to_array()]);
-        let sums: [f32; 8] = std::array::from_fn(|k| sums[k] * self.keep[k] + rate * self.gain[k]);
-        let [past, recent]: [[f32; 4]; 2] = bytemuck::cast(sums);
-        [Vec4::from_array(past), Vec4::from_array(recent)]
     }
 }
 

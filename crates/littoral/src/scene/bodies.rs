@@ -304,6 +304,9 @@ fn behaviours(reader: &Reader<'_>, material: Option<&Material>, name: &str) -> V
     if material.is_some() && !has(&uses, &VISCOSITIES) {
         implied.push("viscosity");
     }
+    if material.is_some_and(|material| material.thickening.is_some()) && !has(&uses, &["yielding-springs"]) {
+        implied.push("yielding-springs");
+    }
     if uses.iter().any(|used| behaviours::holds_shape(used.schema)) && !has(&uses, &["contact"]) {
         implied.push("contact");
     }

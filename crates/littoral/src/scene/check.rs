@@ -12,7 +12,7 @@ use super::{
 };
 use crate::behaviour::BehaviourUse;
 use crate::behaviour::Value;
-use crate::behaviours::{Behaviour, REGISTRY, springs};
+use crate::behaviours::{self, Behaviour, REGISTRY, springs};
 use crate::timeline::Curve;
 
 /// More particles than this are a slip of the keyboard: 2·10⁸ take more than 20 GB.
@@ -201,6 +201,40 @@ pub fn one_pressure(drafts: &[Draft], log: &Log) {
                 "give all fluids `incompressible` (what a material brings), or all of them `tait`, `gas` or `double-density`",
             ),
     );
+}
+
+/// All fluids of yielding springs remember in the same way, all the time.
+pub fn one_memory(drafts: &[Draft], log: &Log) {
+    let schema = &behaviours::yielding_springs::SCHEMA;
+    let uses = |draft: &&Draft| {
+        let mut used = draft.body.iter().flat_map(|body| body.behaviours.clone());
+        used.find(|used| std::ptr::eq(used.schema, schema))
+    };
+    let mut drafts = drafts.iter().filter_map(|draft| uses(&draft).map(|used| (draft, used)));
+    let Some((first, own)) = drafts.next() else { return };
+    for property in behaviours::yielding_springs::SHARED {
+        if matches!(own.value(property), Value::Number(curve) if curve.as_constant().is_none()) {
+            let message = format!("`{property}` of `{}` of `{}` changes", schema.name, first.name);
+            log.push(
+                Problem::error("key-clash", &first.at, message)
+                    .label("what is remembered cannot be remembered in another way later")
+                    .help(format!("give `{property}` one value; `history_modulus` and `weight` may change")),
+            );
+        }
+    }
+    for (draft, used) in drafts {
+        for property in behaviours::yielding_springs::SHARED {
+            if used.value(property) != own.value(property) {
+                let message = format!("`{}` and `{}` differ in `{property}`", first.name, draft.name);
+                log.push(
+                    Problem::error("key-clash", &draft.at, message)
+                        .label(format!("all fluids of `{}` remember in the same way", schema.name))
+                        .also(&first.at, "the other one")
+                        .help(format!("give both the same `{property}`; `history_modulus` may differ")),
+                );
+            }
+        }
+    }
 }
 
 /// What springs and air need of a body's shape.
