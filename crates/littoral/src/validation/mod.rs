@@ -20,6 +20,7 @@ mod layers;
 mod rayleigh_taylor;
 mod ropes_and_cloth;
 mod shear;
+mod spring_stiffness;
 mod taylor_green;
 mod terminal_velocity;
 mod torque_free;
@@ -65,6 +66,7 @@ pub static ALL: &[&Validation] = &[
     &ropes_and_cloth::CATENARY,
     &ropes_and_cloth::HANGING_CLOTH,
     &ropes_and_cloth::PENDULUM,
+    &spring_stiffness::SPRING_STIFFNESS,
 ];
 
 /// A piece of physics with a known answer.
@@ -144,7 +146,7 @@ mod tests {
     /// One for each kind of law; `./test` runs them all in earnest.
     #[test]
     fn a_flipped_sign_is_noticed() {
-        let cases: [(&Validation, &'static str); 7] = [
+        let cases: [(&Validation, &'static str); 8] = [
             (&free_fall::FREE_FALL, "gravity"),
             (&hydrostatic::HYDROSTATIC_COLUMN, "tait"),
             (&shear::POISEUILLE, "viscosity"),
@@ -152,6 +154,7 @@ mod tests {
             (&drop::DROP_PRESSURE, "curvature-tension"),
             (&dispersion::DISPERSION, "dispersion"),
             (&ropes_and_cloth::HANGING_CLOTH, "springs"),
+            (&spring_stiffness::SPRING_STIFFNESS, "yielding-springs"),
         ];
         for (validation, behaviour) in cases {
             assert!(!passes(validation, &flip(behaviour)), "{} does not notice {behaviour}", validation.name);
