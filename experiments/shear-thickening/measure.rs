@@ -72,7 +72,7 @@ fn work(order: f64, history: &str, step: f64, worked: f64) -> Vec<(f64, f32)> {
 fn flow(path: &str) {
     let text = std::fs::read_to_string(path).expect("a scene file");
     println!("history_modulus_pa,stress_pa,rate_per_s,viscosity_pa_s,stiffness_pa");
-    for history in [20_000.0, 0.0] {
+    for history in [200_000.0, 0.0] {
         for stress in [30.0, 60.0, 125.0, 250.0, 500.0, 1000.0, 2000.0, 4000.0, 8000.0] {
             let length = 0.1;
             let k = std::f64::consts::TAU / length;

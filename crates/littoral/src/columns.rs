@@ -3,7 +3,9 @@
 //! A column is named here once; a behaviour that needs another adds a line. Who reads and writes which column
 //! is said in the behaviours.
 
+use crate::memory::MOST_COLUMNS;
 use crate::particles::{ColumnSpec, Indices, Part, Scalars, Vectors};
+use crate::past_columns;
 
 /// Where the particle is, m.
 pub static POSITION: Vectors =
@@ -52,6 +54,14 @@ pub static CLEARANCE: Vectors =
 /// What implicit viscosity made of the velocity in the last step, m/s.
 pub static VISCOUS_CHANGE: Vectors =
     Vectors(ColumnSpec { name: "viscous-change", unit: "m/s", in_frames: false, part: Part::Intensive });
+/// What frictions with a memory have of past velocities: see `memory.rs`.
+pub static VISCOUS_PAST: [Vectors; MOST_COLUMNS] = past_columns!(Vectors, "viscous", "m/s");
+/// Mean of past velocities, m/s.
+pub static VISCOUS_MEAN: Vectors =
+    Vectors(ColumnSpec { name: "viscous_mean", unit: "m/s", in_frames: false, part: Part::Intensive });
+/// The velocity that friction acts on, where it is not the particle's own, m/s.
+pub static VISCOUS_VELOCITY: Vectors =
+    Vectors(ColumnSpec { name: "viscous_velocity", unit: "m/s", in_frames: false, part: Part::Intensive });
 /// How often the particle has been halved since it was born as one of its body's spacing.
 pub static LEVEL: Indices = Indices(ColumnSpec { name: "level", unit: "", in_frames: true, part: Part::Own });
 /// About how far the nearest free surface is, m.

@@ -148,7 +148,7 @@ pub static MATERIALS: &[Material] = &[
         density: 1255.0,
         dynamic_viscosity: 1.0,
         surface_tension: 0.07,
-        thickening: Some(Thickening { shear_modulus: 300.0, history_modulus: 2e4 }),
+        thickening: Some(Thickening { shear_modulus: 300.0, history_modulus: 2e5 }),
         look: Look::wax([0.95, 0.93, 0.88], 3e-3),
     },
 ];

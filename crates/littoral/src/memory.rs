@@ -58,6 +58,8 @@ pub enum Reach {
     Window { steps: usize, rule: Rule },
     /// Everything, faded beyond `horizon`, s, with a relative error of the kernel of at most `tolerance` up to there.
     Whole { tolerance: f64, horizon: f64 },
+    /// Everything, faded by e^{−τ/time}: τ is how long ago it was, and `time` in s.
+    Fading { tolerance: f64, time: f64 },
 }
 
 /// What is made of the past.
@@ -109,7 +111,7 @@ impl Linear for Vec4 {
 /// The past of one quantity of all particles.
 pub struct History<K: 'static> {
     what: Remembers<K>,
-    /// For [`Reach::Whole`].
+    /// For [`Reach::Whole`] and [`Reach::Fading`].
     kernel: Option<Exponentials>,
     state: HistoryState,
 }
@@ -156,6 +158,9 @@ where
             Reach::Window { steps, .. } => (None, steps),
             Reach::Whole { tolerance, horizon } => {
                 (Some(Exponentials::fit(what.order, tolerance, horizon)), 1)
+            }
+            Reach::Fading { tolerance, time } => {
+                (Some(Exponentials::fit(what.order, tolerance, 10.0 * time).faded(time)), 1)
             }
         };
         let history =
@@ -345,7 +350,7 @@ where
                 };
                 (weights[1..].to_vec(), weights[0], Vec::new())
             }
-            (None, Reach::Whole { .. }) => unreachable!("it has a kernel"),
+            (None, Reach::Whole { .. } | Reach::Fading { .. }) => unreachable!("it has a kernel"),
         };
         let scale = match self.what.measure {
             Measure::Derivative => 1.0,

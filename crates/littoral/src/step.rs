@@ -129,7 +129,10 @@ impl World {
         if self.discretisation.walls == WallModel::Sph {
             self.timed(Stage::Prepare, World::continue_flow);
         }
-        self.timed(Stage::Prepare, |world| world.prepare_behaviours(dt));
+        self.timed(Stage::Prepare, |world| {
+            world.prepare_behaviours(dt);
+            world.pack_remembered();
+        });
         self.timed(Stage::Forces, |world| world.sum_forces(dt));
     }
 
@@ -310,6 +313,15 @@ impl World {
         }
     }
 
+    /// Stage 3, where friction has a memory: the rows that it reads.
+    fn pack_remembered(&mut self) {
+        let Some(velocity) = self.particles.try_get(&VISCOUS_VELOCITY) else { return };
+        let (packed, motion) = (&mut self.packed.viscous, &self.packed.motion);
+        packed.resize(motion.len(), Vec4::ZERO);
+        let rows = packed.par_iter_mut().with_min_len(8192).zip(velocity).zip(motion);
+        rows.for_each(|((row, velocity), motion)| *row = velocity.with_w(motion.w));
+    }
+
     /// Stage 4: forces along links between nodes.
     fn strain(&mut self, dt: f32, acceleration: &mut [Vec4]) {
         if self.structure.is_empty() {
@@ -397,7 +409,7 @@ impl World {
         let pressure = self.has_pressure().then(|| Law::Pressure(pressure::Law::new(d)));
         let others = self.behaviours.iter().filter_map(|now| now.behaviour.pair_law(now, d));
         let contact = wall_contact::Law::new(d, mass).map(Law::WallContact);
-        let laws: Vec<Law> = pressure.into_iter().chain(others).chain(contact).collect();
+        let mut laws: Vec<Law> = pressure.into_iter().chain(others).chain(contact).collect();
         let mut rows = rows(&self.packed, &self.walls, &self.neighbourhood, &self.periods);
         if !self.walls.flow.is_empty() {
             rows = rows.with_wall_motion(&self.walls.flow);
@@ -406,15 +418,23 @@ impl World {
             now.behaviour.accelerate(now, &self.particles, &mut acceleration);
         }
         self.forces.accelerate(self.clock.time, &self.particles, &mut acceleration);
-        if !laws.is_empty() {
-            rows.add_forces(&laws, mass, &mut acceleration);
+        // Friction with a memory reads other velocities; of the other laws, only contact with walls reads any.
+        let mut sweeps = Vec::new();
+        if self.particles.try_get(&VISCOUS_VELOCITY).is_some() {
+            let contacts: Vec<Law> = laws.extract_if(.., |law| matches!(law, Law::WallContact(_))).collect();
+            sweeps.push((rows, contacts));
+            rows = rows.with_motion(&self.packed.viscous);
         }
-        if !self.solids.is_empty() {
-            let centres: Vec<DVec3> = self.solids.iter().map(|solid| solid.pose.position).collect();
-            let mut wrenches = vec![Wrench::default(); self.solids.len()];
-            rows.reactions(&laws, &centres, &mut self.reaction_scratch, &mut wrenches);
-            for (solid, wrench) in self.solids.iter_mut().zip(wrenches) {
-                solid.wrench += wrench;
+        sweeps.push((rows, laws));
+        for (rows, laws) in sweeps.iter().filter(|(_, laws)| !laws.is_empty()) {
+            rows.add_forces(laws, mass, &mut acceleration);
+            if !self.solids.is_empty() {
+                let centres: Vec<DVec3> = self.solids.iter().map(|solid| solid.pose.position).collect();
+                let mut wrenches = vec![Wrench::default(); self.solids.len()];
+                rows.reactions(laws, &centres, &mut self.reaction_scratch, &mut wrenches);
+                for (solid, wrench) in self.solids.iter_mut().zip(wrenches) {
+                    solid.wrench += wrench;
+                }
             }
         }
         self.particles.put(&ACCELERATION, acceleration);

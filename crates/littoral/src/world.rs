@@ -3,7 +3,7 @@
 use glam::{DVec3, Vec4};
 
 use crate::behaviour::{BehaviourUse, Value};
-use crate::behaviours::{LimitState, wall_contact};
+use crate::behaviours::{LimitState, viscous_memory, wall_contact};
 use crate::columns::*;
 use crate::discretisation::Discretisation;
 use crate::forces::Forces;
@@ -74,6 +74,8 @@ pub struct World {
     pub(crate) pressure_solve: PressureSolve,
     pub(crate) solver: Solver,
     pub(crate) seed: u64,
+    /// By how much longer a step of explicit friction may be, as it has a memory.
+    pub(crate) memory_ease: f32,
 }
 
 /// What the engine keeps of a body.
@@ -119,6 +121,8 @@ pub(crate) struct Packed {
     pub shrink: Vec<f32>,
     /// Kernel sum that normalises the density, where that is asked for.
     pub unity: Vec<f32>,
+    /// As `motion`, with the velocities that friction acts on, where those are others.
+    pub viscous: Vec<Vec4>,
     /// Positions with V p, where pressures push solids.
     pub pushing: Vec<Vec4>,
 }
@@ -179,6 +183,8 @@ impl World {
             pressure_solve: PressureSolve::default(),
             solver: scene.solver,
             seed: scene.seed,
+            memory_ease: scene.bodies.iter().map(viscous_memory::ease_of).fold(f64::INFINITY, f64::min)
+                as f32,
         };
         world.walls.apply(d.walls);
         for now in &world.behaviours {
@@ -360,6 +366,7 @@ impl World {
             speed: self.clock.speed,
             acceleration: self.clock.acceleration,
             structure: &self.structure,
+            memory_ease: self.memory_ease,
         };
         wall_contact::offer_limit(&self.discretisation, &mut limits);
         self.offer_contact_limit(&mut limits);
@@ -443,7 +450,8 @@ impl World {
     pub fn particle_bytes(&self) -> usize {
         // Sorting swaps columns with one spare of each width.
         let columns = self.particles.len() * (self.particles.bytes_per_particle() + 16 + 4);
-        let rows = 16 * (self.packed.place.capacity() + self.packed.motion.capacity())
+        let rows = 16
+            * (self.packed.place.capacity() + self.packed.motion.capacity() + self.packed.viscous.capacity())
             + 4 * self.packed.shrink.capacity();
         let solves = self.particles.workspace.bytes() + self.pressure_solve.bytes();
         columns + rows + solves + 4 * self.packed.unity.capacity() + self.neighbourhood.particle_bytes()

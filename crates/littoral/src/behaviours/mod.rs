@@ -27,6 +27,7 @@ pub mod stretch_limit;
 pub mod tait;
 pub mod tension;
 pub mod viscosity;
+pub mod viscous_memory;
 pub mod wall_contact;
 pub mod yielding_springs;
 
@@ -58,6 +59,7 @@ pub static REGISTRY: &[&dyn Behaviour] = &[
     &viscosity::Viscosity,
     &artificial_viscosity::ArtificialViscosity,
     &implicit_viscosity::ImplicitViscosity,
+    &viscous_memory::ViscousMemory,
     &impulse_viscosity::ImpulseViscosity,
     &yielding_springs::YieldingSprings,
     &double_density::DoubleDensity,
@@ -250,6 +252,8 @@ pub struct LimitState<'a> {
     /// Largest acceleration by forces, m/s².
     pub acceleration: f32,
     pub structure: &'a Structure,
+    /// By how much longer a step of explicit friction may be where it has a memory.
+    pub memory_ease: f32,
 }
 
 /// The step a behaviour's own limit allows, s; for laws whose limit does not depend on the motion.

@@ -13,16 +13,17 @@
 //!
 //! **History.** G = G_min + G_hist S, with S the strain that the particle remembers,
 //!
-//!   S = T^q D^q ∫γ̇ dt = T^q/Γ(1−q) ∫ (t−t')^(−q) γ̇(t') dt',
+//!   S = T^q D^q ∫γ̇ dt = T^q/Γ(1−q) ∫ τ^(−q) e^(−τ/T) γ̇(t − τ) dτ,
 //!
-//! of the order q over the memory T. The seed takes D^q of the way that two particles go past each other, |v_i − v_j|
+//! of the order q and the memory T: a steady flow comes to S = γ̇T, the strain of its last T seconds. The seed takes D^q of the way that two particles go past each other, |v_i − v_j|
 //! summed up, for every spring (Eq. 5.13); that counts turning as a whole as strain. We take the rate of strain about
 //! each particle, γ̇² = N ⟨(v_ij·x_ij)²/r⁴⟩ over the neighbours, with N = 15 (8 in 2-D): exact for shear in an isotropic
 //! neighbourhood, and zero for turning. It is one number for each particle, not for each spring, and a spring has the
 //! harmonic mean of its ends': a fluid without springs ties nobody.
 //!
-//! `memory.rs` keeps the past: as a sum of exponentials that fades beyond T, or as a window of the last d steps, which ends at once
-//! as the seed's does. Steps may be of any length.
+//! `memory.rs` keeps the past: as a sum of exponentials, or as a window of the last d steps, which has no e^(−τ/T) and ends at once
+//! as the seed's does. Steps may be of any length. The seed takes q = ½; then half of the stiffness is gone by the time that a ball would
+//! bounce.
 //!
 //! Only what exceeds the onset γ̇₀ is remembered: suspensions thicken above a rate of their own, and the trembling of particles at rest is
 //! no strain.
@@ -88,12 +89,12 @@ pub static SCHEMA: Schema = Schema {
         Property {
             name: "order",
             meaning: "order q of the memory: near 0 it weighs all its time alike, near 1 it knows only the present",
-            kind: Kind::Number { unit: Unit::One, default: Default::Value(0.5), min: 0.05, max: 0.95 },
+            kind: Kind::Number { unit: Unit::One, default: Default::Value(0.2), min: 0.05, max: 0.95 },
         },
         Property {
             name: "memory",
-            meaning: "how long strain is remembered, T: beyond, the memory fades",
-            kind: Kind::Number { unit: Unit::Second, default: Default::Value(1.0), min: 1e-3, max: 1e4 },
+            meaning: "how long strain is remembered: it fades as e^(−t/T)",
+            kind: Kind::Number { unit: Unit::Second, default: Default::Value(0.5), min: 1e-3, max: 1e4 },
         },
         Property {
             name: "history",
@@ -108,7 +109,7 @@ pub static SCHEMA: Schema = Schema {
         Property {
             name: "yield_strain",
             meaning: "elongation over length γ that a spring bears without flowing",
-            kind: Kind::Number { unit: Unit::One, default: Default::Value(0.1), min: 0.0, max: 10.0 },
+            kind: Kind::Number { unit: Unit::One, default: Default::Value(0.3), min: 0.0, max: 10.0 },
         },
         Property {
             name: "plasticity",
@@ -139,11 +140,11 @@ impl Behaviour for YieldingSprings {
     /// The order, the memory and the method are the same for all bodies: the scene's check sees to that.
     fn remembers_scalar(&self, now: &Resolved) -> Option<Remembers<Scalars>> {
         let used = now.uses().find(|used| number(used, "history_modulus").max() > 0.0)?;
-        let (horizon, steps) = (constant(used, "memory"), constant(used, "window") as usize);
+        let (time, steps) = (constant(used, "memory"), constant(used, "window") as usize);
         let reach = match used.value("history") {
             Value::Choice(TRAPEZOID) => Reach::Window { steps, rule: Rule::Trapezoid },
             Value::Choice(COIMBRA) => Reach::Window { steps, rule: Rule::Coimbra },
-            _ => Reach::Whole { tolerance: 1e-3, horizon },
+            _ => Reach::Fading { tolerance: 1e-3, time },
         };
         let order = constant(used, "order");
         Some(Remembers { order, of: Of::Rates, reach, measure: Measure::Derivative, columns: &PAST })

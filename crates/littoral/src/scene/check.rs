@@ -12,7 +12,7 @@ use super::{
 };
 use crate::behaviour::BehaviourUse;
 use crate::behaviour::Value;
-use crate::behaviours::{self, Behaviour, REGISTRY, springs};
+use crate::behaviours::{self, Behaviour, REGISTRY, springs, viscous_memory};
 use crate::timeline::Curve;
 
 /// More particles than this are a slip of the keyboard: 2·10⁸ take more than 20 GB.
@@ -50,6 +50,55 @@ pub fn density_gains(drafts: &[Draft], log: &Log) {
                     .help("solute keeps its mass on its way from body to body: give them all the same"),
             );
         }
+    }
+}
+
+/// Particles have one past, and only explicit friction looks into it.
+pub fn viscous_memory(drafts: &[Draft], log: &Log) {
+    let uses = |draft: &Draft, name: &str| {
+        let used = draft.body.iter().flat_map(|body| &body.behaviours).find(|used| used.schema.name == name);
+        used.cloned()
+    };
+    let mut first: Option<(&Draft, BehaviourUse)> = None;
+    for draft in drafts {
+        let Some(used) = uses(draft, "viscous-memory") else { continue };
+        if viscous_memory::FRICTIONS.iter().all(|friction| uses(draft, friction).is_none()) {
+            let message =
+                format!("`{}` has `viscous-memory`, but no friction that could remember", draft.name);
+            log.push(
+                Problem::error("key-clash", &draft.at, message)
+                    .label("has neither `viscosity` nor `artificial-viscosity`")
+                    .help("give it one of them (`implicit-viscosity` does not remember), or leave `viscous-memory` out"),
+            );
+        }
+        for property in viscous_memory::COMMON {
+            let changes =
+                matches!(used.value(property), Value::Number(curve) if curve.as_constant().is_none());
+            let differs = first.as_ref().filter(|(_, first)| first.value(property) != used.value(property));
+            if changes || differs.is_some() {
+                let message = format!(
+                    "the `{property}` of `viscous-memory` is not the same for all bodies at all times"
+                );
+                let problem = Problem::error("viscous-memory", &draft.at, message)
+                    .label(if changes { "changes here" } else { "differs here" })
+                    .help("particles have one past: give all bodies the same number");
+                log.push(match differs {
+                    Some((other, _)) => problem.also(&other.at, "the first one"),
+                    None => problem,
+                });
+            }
+        }
+        if let Value::Number(steps) = used.value("steps")
+            && steps.as_constant().is_some_and(|steps| steps.fract() != 0.0)
+        {
+            let message = format!("`{}` has a `viscous-memory` over a part of a step", draft.name);
+            log.push(
+                Problem::error("viscous-memory", &draft.at, message)
+                    .label("its `steps` are no whole number")
+                    .help("a window is made of whole steps: round it"),
+            );
+        }
+        first.get_or_insert((draft, used));
     }
 }
 
@@ -315,8 +364,15 @@ pub fn adhesion(drafts: &[Draft], walls: WallModel, log: &Log) {
 }
 
 /// Laws that know particles of different sizes.
-const KNOW_SIZES: [&str; 6] =
-    ["gravity", "incompressible", "viscosity", "artificial-viscosity", "implicit-viscosity", "drag"];
+const KNOW_SIZES: [&str; 7] = [
+    "gravity",
+    "incompressible",
+    "viscosity",
+    "artificial-viscosity",
+    "implicit-viscosity",
+    "viscous-memory",
+    "drag",
+];
 
 /// Finest and coarsest bodies may differ so much: cells are as wide as the largest support, and those of the finest
 /// particles would look at thousands of candidates.

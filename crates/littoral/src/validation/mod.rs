@@ -12,6 +12,7 @@ mod dam_break;
 mod dispersion;
 mod drop;
 mod elastic;
+mod fractional;
 mod free_fall;
 mod hydrostatic;
 mod integrators;
@@ -36,6 +37,10 @@ pub static ALL: &[&Validation] = &[
     &kernel_moments::KERNEL_MOMENTS,
     &free_fall::FREE_FALL,
     &integrators::INTEGRATOR_ORDERS,
+    &fractional::FRACTIONAL_ORDERS,
+    &fractional::FRACTIONAL_EXPONENTIALS,
+    &fractional::BASSET_SPHERE,
+    &fractional::FRACTIONAL_OSCILLATOR,
     &conservation::CONSERVATION,
     &hydrostatic::HYDROSTATIC_COLUMN,
     &hydrostatic::HYDROSTATIC_INCOMPRESSIBLE,
@@ -51,6 +56,7 @@ pub static ALL: &[&Validation] = &[
     &terminal_velocity::TERMINAL_VELOCITY,
     &cavity::CAVITY,
     &cavity::CAVITY_FAST,
+    &cavity::CAVITY_MEMORY,
     &rayleigh_taylor::RAYLEIGH_TAYLOR,
     &dam_break::DAM_BREAK,
     &drop::DROP_OSCILLATION,

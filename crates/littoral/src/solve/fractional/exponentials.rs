@@ -86,6 +86,13 @@ impl Exponentials {
         Exponentials { order: q, terms, error }
     }
 
+    /// The same kernel times e^{−τ/time}: each term decays faster by 1/time. (The newest step is taken without it, as
+    /// steps are much shorter.)
+    pub fn faded(mut self, time: f64) -> Exponentials {
+        self.terms.iter_mut().for_each(|(s, _)| *s += 1.0 / time);
+        self
+    }
+
     /// Σ w e^{−sτ}.
     pub fn kernel(&self, age: f64) -> f64 {
         self.terms.iter().map(|(s, w)| w * exp(-s * age)).sum()
