@@ -77,7 +77,10 @@ fn flow(path: &str) {
             let length = 0.1;
             let k = std::f64::consts::TAU / length;
             let push = stress * k / 1255.0;
-            let scene = load(&text.replace("PUSH", &format!("{push} * sin({k} * y)")), &[format!("fluid.yielding-springs.history_modulus={history}")]);
+            let scene = load(
+                &text.replace("PUSH", &format!("{push} * sin({k} * y)")),
+                &[format!("fluid.yielding-springs.history_modulus={history}")],
+            );
             let mut world = World::new(&scene);
             let (mut speed, mut stiffness, mut samples) = (0.0, 0.0, 0.0);
             let half = 0.5 * scene.time.until;

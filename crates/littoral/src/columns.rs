@@ -140,7 +140,8 @@ pub static STRAIN_RATE: Scalars =
 pub static REMEMBERED_STRAIN: Scalars =
     Scalars(ColumnSpec { name: "remembered_strain", unit: "", in_frames: false, part: Part::Intensive });
 /// Its past: see `memory.rs`.
-pub static STRAIN_PAST: [Scalars; crate::memory::MOST_COLUMNS] = crate::past_columns!(Scalars, "strain", "1/s");
+pub static STRAIN_PAST: [Scalars; crate::memory::MOST_COLUMNS] =
+    crate::past_columns!(Scalars, "strain", "1/s");
 /// What yielding springs made of the velocity in the last step, m/s.
 pub static TIE_CHANGE: Vectors =
     Vectors(ColumnSpec { name: "tie_change", unit: "m/s", in_frames: false, part: Part::Intensive });

@@ -141,7 +141,7 @@ pub static MATERIALS: &[Material] = &[
         look: Look::opaque(Finish::Glow, [1.0, 0.28, 0.05], 0.6),
     },
     // 55 % starch by weight (1590 kg/m³ dry). Flows like thick cream, about 1 Pa·s, up to some shear rate of 1/s to 10/s, and thickens above
-    // it: Fall et al. 2008; Brown & Jaeger 2012. No modulus is known: these let a bowling ball bounce and then sink.
+    // it: Fall2008; BrownJaeger2012. No modulus is known: these let a bowling ball bounce and then sink.
     Material {
         name: "cornstarch",
         summary: "cornstarch in water, which thickens when stirred or struck",

@@ -85,8 +85,11 @@ impl Behaviour for DoubleDensity {
         let mut densities = vec![[0.0f32; 2]; particles.len()];
         around.rows.sum(&Densities(kernels), &mut densities);
 
-        let (weight, speed, near) =
-            (now.weight().coefficient(), now.field("sound_speed").coefficient(), now.field("near").coefficient());
+        let (weight, speed, near) = (
+            now.weight().coefficient(),
+            now.field("sound_speed").coefficient(),
+            now.field("near").coefficient(),
+        );
         let (mass, volume) = (particles.get(&MASS), particles.get(&VOLUME));
         let pressures = |(i, [density, sharp]): (usize, &[f32; 2])| {
             let stiffness = weight.at(i) * mass[i] / volume[i] * speed.at(i) * speed.at(i);
@@ -150,7 +153,13 @@ impl Kernels {
 
     /// x_i − x_j where velocities lead to, and its length.
     #[inline(always)]
-    fn predict<S: Simd>(&self, own: &Own, x: Lanes3<S>, r: Lanes<S>, velocity: Lanes3<S>) -> (Lanes3<S>, Lanes<S>) {
+    fn predict<S: Simd>(
+        &self,
+        own: &Own,
+        x: Lanes3<S>,
+        r: Lanes<S>,
+        velocity: Lanes3<S>,
+    ) -> (Lanes3<S>, Lanes<S>) {
         let simd = r.simd;
         let moved = (Lanes3::splat(simd, own.velocity.truncate().into()) - velocity) * splat(simd, self.dt);
         let x = x + moved;
@@ -229,7 +238,10 @@ impl PairLaw for Push<'_> {
         let [far, close] = self.kernels.slopes(r);
         // SAFETY: the loop only offers valid rows, and there is a pressure for each.
         let [p, n] = unsafe {
-            [gather_scalar(pair.simd, self.far, pair.others), gather_scalar(pair.simd, self.close, pair.others)]
+            [
+                gather_scalar(pair.simd, self.far, pair.others),
+                gather_scalar(pair.simd, self.close, pair.others),
+            ]
         };
         let push = (p + self.far[own.index]) * far + (n + self.close[own.index]) * close;
         x * (push * pair.volume * own.volume)

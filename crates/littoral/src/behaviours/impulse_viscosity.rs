@@ -84,7 +84,8 @@ impl Behaviour for ImpulseViscosity {
     /// No particle may be turned around by all its neighbours together.
     fn limit(&self, now: &Resolved, state: &LimitState, limits: &mut Limits) {
         let d = state.discretisation;
-        let near = lattice_sum(&d.density, f64::from(d.spacing), |_, r| (1.0 - r / f64::from(d.support)).max(0.0));
+        let near =
+            lattice_sum(&d.density, f64::from(d.spacing), |_, r| (1.0 - r / f64::from(d.support)).max(0.0));
         let near = near as f32 / d.cell_volume();
         let strength = now.weighted("linear").max() + now.weighted("quadratic").max() * 2.0 * state.speed;
         limits.offer(Limit::Viscosity, 1.0 / (near * strength).max(f32::MIN_POSITIVE));
@@ -132,7 +133,8 @@ impl PairLaw for Law<'_> {
     #[inline(always)]
     fn wall_force<S: Simd>(&self, own: &Own, wall: &WallPair<S>) -> Lanes3<S> {
         let velocity = Lanes3::splat(wall.simd, own.velocity.truncate().into()) - wall.velocity;
-        let strengths = [self.linear, self.quadratic].map(|strength| splat(wall.simd, strength.at(own.index)));
+        let strengths =
+            [self.linear, self.quadratic].map(|strength| splat(wall.simd, strength.at(own.index)));
         self.slowing((wall.x, wall.r), velocity, strengths) * splat(wall.simd, self.mass[own.index])
     }
 }

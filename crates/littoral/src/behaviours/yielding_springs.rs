@@ -49,9 +49,7 @@ use crate::backend::cpu::{Rows, Slopes};
 use crate::behaviour::{BehaviourUse, Default, Kind, Property, Schema, Unit, Value};
 use crate::behaviours::implicit_viscosity::{self, Friction, Resistance, Solids};
 use crate::behaviours::{Around, Behaviour, Solved};
-use crate::columns::{
-    ID, REMEMBERED_STRAIN, STIFFNESS, STRAIN_PAST, STRAIN_RATE, TIE_CHANGE, VELOCITY,
-};
+use crate::columns::{ID, REMEMBERED_STRAIN, STIFFNESS, STRAIN_PAST, STRAIN_RATE, TIE_CHANGE, VELOCITY};
 use crate::memory::{MOST_COLUMNS, Measure, PastColumns, Reach, Remembers};
 use crate::pair::{Own, Pair, SlopedPair, SlopedSum, Sum, WallPair};
 use crate::particles::{Particles, Scalars};
@@ -104,7 +102,12 @@ pub static SCHEMA: Schema = Schema {
         Property {
             name: "window",
             meaning: "number of last steps d, where only these are remembered",
-            kind: Kind::Number { unit: Unit::One, default: Default::Value(32.0), min: 1.0, max: MOST_COLUMNS as f64 },
+            kind: Kind::Number {
+                unit: Unit::One,
+                default: Default::Value(32.0),
+                min: 1.0,
+                max: MOST_COLUMNS as f64,
+            },
         },
         Property {
             name: "yield_strain",
@@ -201,13 +204,12 @@ impl Behaviour for YieldingSprings {
         });
 
         law.measure(&sums, around.discretisation.dimensions, particles.get_mut(&STRAIN_RATE));
-        let sticky: Vec<f32> = particles.get(&STIFFNESS).iter().enumerate().map(|(i, g)| law.stick(i, *g)).collect();
+        let sticky: Vec<f32> =
+            particles.get(&STIFFNESS).iter().enumerate().map(|(i, g)| law.stick(i, *g)).collect();
         let wall = Friction::new(Coefficient::Column(&sticky), around.discretisation, dt);
         let springs = Springs { strength: &structure.ties.strength, sums: &sums, wall };
-        let stop = Stop {
-            error: around.solver.viscosity_error.into(),
-            most_iterations: around.solver.iterations,
-        };
+        let stop =
+            Stop { error: around.solver.viscosity_error.into(), most_iterations: around.solver.iterations };
         let mut solids = Solids::new(around, &wall, particles);
         let solved = implicit_viscosity::solve(&springs, stop, rows, &mut solids, &TIE_CHANGE, particles);
         for (push, impulse) in pushes.iter_mut().zip(&solids.impulses) {
@@ -536,7 +538,10 @@ mod tests {
             }
             let (along_now, around_now, _) = sums(&world);
             // f32 round-off over 200 steps.
-            assert!((along_now - along).length() < 1e-4 * along.length(), "{modulus}: {along} to {along_now}");
+            assert!(
+                (along_now - along).length() < 1e-4 * along.length(),
+                "{modulus}: {along} to {along_now}"
+            );
             assert!((around_now - around).length() < 1e-4 * 0.05 * along.length(), "{modulus}: {around_now}");
         }
     }
@@ -544,9 +549,10 @@ mod tests {
     /// Sheared by a strain below the yield strain: the stress is G times it. The lattice is periodic, and so without ends.
     #[test]
     fn a_small_shear_meets_the_modulus() {
-        for (dimensions, box_of) in
-            [(2, "min = [0, 0], max = [0.2, 0.2], periodic = [\"x\", \"y\"]"), (3, "min = [0, 0, 0], max = [0.1, 0.1, 0.1], periodic = [\"x\", \"y\", \"z\"]")]
-        {
+        for (dimensions, box_of) in [
+            (2, "min = [0, 0], max = [0.2, 0.2], periodic = [\"x\", \"y\"]"),
+            (3, "min = [0, 0, 0], max = [0.1, 0.1, 0.1], periodic = [\"x\", \"y\", \"z\"]"),
+        ] {
             let shape = box_of.split(", periodic").next().expect("a box");
             let mut world = World::new(&load(&format!(
                 r#"

@@ -111,12 +111,15 @@ impl Ties {
 
     /// The ends of every tie, by id, and its length at rest, m.
     pub fn pairs(&self) -> impl Iterator<Item = (u32, u32, f32)> + '_ {
-        self.ids.iter().enumerate().flat_map(|(row, &id)| {
-            let piece = &self.pieces[row / PIECE];
-            let entries = piece.range(row % PIECE);
-            entries.map(move |k| (id, piece.others[k], piece.length[k]))
-        })
-        .filter(|&(id, other, length)| id < other && length > 0.0)
+        self.ids
+            .iter()
+            .enumerate()
+            .flat_map(|(row, &id)| {
+                let piece = &self.pieces[row / PIECE];
+                let entries = piece.range(row % PIECE);
+                entries.map(move |k| (id, piece.others[k], piece.length[k]))
+            })
+            .filter(|&(id, other, length)| id < other && length > 0.0)
     }
 
     /// All of them, for a checkpoint.

@@ -87,7 +87,8 @@ fn compare(course: &Course, tamper: &Tamper) -> Result<Check, StepError> {
     }
     let Course { order, worked, window } = course;
     let how = window.map_or_else(|| "exponentials".to_owned(), |rule| format!("{rule}, {WINDOW} steps"));
-    let quantity = format!("error of the stiffness, q = {order}, worked for {worked} s ({how}), over what was gained");
+    let quantity =
+        format!("error of the stiffness, q = {order}, worked for {worked} s ({how}), over what was gained");
     // Exponentials follow the kernel to 0.1 %; of ramps that differ in length, half of the difference is left.
     Ok(Check::below(quantity, "", worst / most, 0.02))
 }
