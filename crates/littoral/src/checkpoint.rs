@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::frame::VERSION;
+use crate::memory::{History, HistoryBits};
 use crate::particles::{Column, Data};
 use crate::scene::Scene;
 use crate::sources::{Ledger, LedgerBits};
@@ -63,6 +64,14 @@ pub struct State {
     /// Members of bonds that were cut, by body.
     #[serde(default)]
     pub bond_cuts: Vec<(u32, Vec<[u32; 2]>)>,
+    /// Springs between the particles of fluids, as hexadecimal digits: see `structure/ties.rs`.
+    #[serde(default)]
+    pub ties: String,
+    /// What histories know of time.
+    #[serde(default)]
+    pub histories: Vec<HistoryBits>,
+    #[serde(default)]
+    pub scalar_histories: Vec<HistoryBits>,
 }
 
 /// Why a checkpoint cannot be gone on from.
@@ -103,6 +112,9 @@ impl Checkpoint {
             rigid: world.rigid.as_ref().map_or_else(String::new, |rigid| to_hex(&rigid.bytes())),
             cuts: world.structure.nets.iter().flat_map(|net| net.cuts()).collect(),
             bond_cuts: world.structure.cuts(),
+            ties: to_hex(&world.structure.ties.bytes()),
+            histories: world.histories.iter().map(History::bits).collect(),
+            scalar_histories: world.scalar_histories.iter().map(History::bits).collect(),
         };
         Checkpoint { state, columns: world.particles.columns().iter().map(save).collect() }
     }
@@ -173,6 +185,17 @@ impl World {
             }
         }
 
+        let as_many = self.histories.len() == state.histories.len();
+        let mut histories = self.histories.iter_mut().zip(&state.histories);
+        if !as_many || !histories.all(|(own, bits)| own.restore(bits)) {
+            return Err(unfit("histories"));
+        }
+        let as_many = self.scalar_histories.len() == state.scalar_histories.len();
+        let mut histories = self.scalar_histories.iter_mut().zip(&state.scalar_histories);
+        if !as_many || !histories.all(|(own, bits)| own.restore(bits)) {
+            return Err(unfit("histories"));
+        }
+
         let specs: Vec<_> = self.particles.columns().iter().map(|column| column.spec).collect();
         if specs.len() != columns.len() {
             return Err(unfit("number of columns"));
@@ -188,6 +211,9 @@ impl World {
         self.structure.cuts = state.bond_cuts;
         self.link();
         self.structure.cut(&state.cuts);
+        if !from_hex(&state.ties).is_some_and(|ties| self.structure.ties.restore(&ties)) {
+            return Err(unfit("springs of a fluid"));
+        }
         self.forget_neighbours();
         Ok(())
     }

@@ -3,7 +3,9 @@
 //! A column is named here once; a behaviour that needs another adds a line. Who reads and writes which column
 //! is said in the behaviours.
 
+use crate::memory::MOST_COLUMNS;
 use crate::particles::{ColumnSpec, Indices, Part, Scalars, Vectors};
+use crate::past_columns;
 
 /// Where the particle is, m.
 pub static POSITION: Vectors =
@@ -52,6 +54,14 @@ pub static CLEARANCE: Vectors =
 /// What implicit viscosity made of the velocity in the last step, m/s.
 pub static VISCOUS_CHANGE: Vectors =
     Vectors(ColumnSpec { name: "viscous-change", unit: "m/s", in_frames: false, part: Part::Intensive });
+/// What frictions with a memory have of past velocities: see `memory.rs`.
+pub static VISCOUS_PAST: [Vectors; MOST_COLUMNS] = past_columns!(Vectors, "viscous", "m/s");
+/// Mean of past velocities, m/s.
+pub static VISCOUS_MEAN: Vectors =
+    Vectors(ColumnSpec { name: "viscous_mean", unit: "m/s", in_frames: false, part: Part::Intensive });
+/// The velocity that friction acts on, where it is not the particle's own, m/s.
+pub static VISCOUS_VELOCITY: Vectors =
+    Vectors(ColumnSpec { name: "viscous_velocity", unit: "m/s", in_frames: false, part: Part::Intensive });
 /// How often the particle has been halved since it was born as one of its body's spacing.
 pub static LEVEL: Indices = Indices(ColumnSpec { name: "level", unit: "", in_frames: true, part: Part::Own });
 /// About how far the nearest free surface is, m.
@@ -117,3 +127,18 @@ pub static PLASTIC_STRAIN: Vectors =
 /// Plastic strain in yz, xz and xy.
 pub static PLASTIC_SHEAR: Vectors =
     Vectors(ColumnSpec { name: "plastic_shear", unit: "", in_frames: false, part: Part::Own });
+/// Shear modulus of a fluid of yielding springs, Pa.
+pub static STIFFNESS: Scalars =
+    Scalars(ColumnSpec { name: "stiffness", unit: "Pa", in_frames: true, part: Part::Intensive });
+/// How fast the neighbourhood deforms, beyond the onset of thickening, 1/s. See `behaviours/yielding_springs.rs`.
+pub static STRAIN_RATE: Scalars =
+    Scalars(ColumnSpec { name: "strain_rate", unit: "1/s", in_frames: false, part: Part::Intensive });
+/// D^q of the strain that this adds up to, s^−q.
+pub static REMEMBERED_STRAIN: Scalars =
+    Scalars(ColumnSpec { name: "remembered_strain", unit: "", in_frames: false, part: Part::Intensive });
+/// Its past: see `memory.rs`.
+pub static STRAIN_PAST: [Scalars; crate::memory::MOST_COLUMNS] =
+    crate::past_columns!(Scalars, "strain", "1/s");
+/// What yielding springs made of the velocity in the last step, m/s.
+pub static TIE_CHANGE: Vectors =
+    Vectors(ColumnSpec { name: "tie_change", unit: "m/s", in_frames: false, part: Part::Intensive });

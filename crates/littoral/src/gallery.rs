@@ -28,6 +28,8 @@ scenes!(
     "figures-in-a-pipe",
     "river",
     "lava",
+    "bowling-ball",
+    "vibrated-dish",
     "adhesion",
     "flag",
     "banner",

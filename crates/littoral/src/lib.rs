@@ -22,6 +22,7 @@ pub mod integrate;
 pub mod interfaces;
 pub mod kernels;
 pub mod materials;
+pub mod memory;
 pub mod neighbourhood;
 pub mod particles;
 pub mod plan;

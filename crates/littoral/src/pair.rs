@@ -220,7 +220,7 @@ pub trait SlopedSum: Sync {
 
     fn start<S: Simd>(&self, simd: S) -> Self::Partial<S>;
 
-    fn add<S: Simd>(&self, pair: &SlopedPair<S>, partial: &mut Self::Partial<S>);
+    fn add<S: Simd>(&self, own: &Own, pair: &SlopedPair<S>, partial: &mut Self::Partial<S>);
 
     fn finish<S: Simd>(&self, own: &Own, partial: Self::Partial<S>) -> Self::Total;
 }

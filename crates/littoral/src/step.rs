@@ -54,6 +54,7 @@ macro_rules! around {
             solver: &$world.solver,
             interfaces: &$world.interfaces,
             solids: &$world.solids,
+            histories: &$world.histories,
             time: $world.clock.time,
             dt: $dt,
         }
@@ -106,6 +107,7 @@ impl World {
         self.clock.steps += 1;
         self.clock.bound[self.clock.binding as usize] += 1;
         self.check_finite(dt)?;
+        self.timed(Stage::Memory, |world| world.remember(dt));
         self.timed(Stage::Exchange, sources::exchange);
         self.timed(Stage::Clock, World::choose_step);
         self.check_step()
@@ -127,7 +129,10 @@ impl World {
         if self.discretisation.walls == WallModel::Sph {
             self.timed(Stage::Prepare, World::continue_flow);
         }
-        self.timed(Stage::Prepare, |world| world.prepare_behaviours(dt));
+        self.timed(Stage::Prepare, |world| {
+            world.prepare_behaviours(dt);
+            world.pack_remembered();
+        });
         self.timed(Stage::Forces, |world| world.sum_forces(dt));
     }
 
@@ -308,6 +313,15 @@ impl World {
         }
     }
 
+    /// Stage 3, where friction has a memory: the rows that it reads.
+    fn pack_remembered(&mut self) {
+        let Some(velocity) = self.particles.try_get(&VISCOUS_VELOCITY) else { return };
+        let (packed, motion) = (&mut self.packed.viscous, &self.packed.motion);
+        packed.resize(motion.len(), Vec4::ZERO);
+        let rows = packed.par_iter_mut().with_min_len(8192).zip(velocity).zip(motion);
+        rows.for_each(|((row, velocity), motion)| *row = velocity.with_w(motion.w));
+    }
+
     /// Stage 4: forces along links between nodes.
     fn strain(&mut self, dt: f32, acceleration: &mut [Vec4]) {
         if self.structure.is_empty() {
@@ -321,7 +335,7 @@ impl World {
         }
     }
 
-    /// Stages 8 and 9: positions are corrected, and velocities with them.
+    /// Stage 8: positions are corrected, and velocities with them.
     fn relax(&mut self, dt: f32) {
         if self.structure.is_empty() {
             return;
@@ -333,6 +347,16 @@ impl World {
             moved += now.behaviour.relax(now, &around, &mut self.structure, &mut self.particles);
         }
         self.neighbourhood.slack -= moved;
+    }
+
+    /// Stage 9: the end of the step becomes part of what particles remember.
+    fn remember(&mut self, dt: f64) {
+        for history in &mut self.histories {
+            history.advance(dt, &mut self.particles);
+        }
+        for history in &mut self.scalar_histories {
+            history.advance(dt, &mut self.particles);
+        }
     }
 
     /// Pins take and let go of particles as their time comes.
@@ -385,7 +409,7 @@ impl World {
         let pressure = self.has_pressure().then(|| Law::Pressure(pressure::Law::new(d)));
         let others = self.behaviours.iter().filter_map(|now| now.behaviour.pair_law(now, d));
         let contact = wall_contact::Law::new(d, mass).map(Law::WallContact);
-        let laws: Vec<Law> = pressure.into_iter().chain(others).chain(contact).collect();
+        let mut laws: Vec<Law> = pressure.into_iter().chain(others).chain(contact).collect();
         let mut rows = rows(&self.packed, &self.walls, &self.neighbourhood, &self.periods);
         if !self.walls.flow.is_empty() {
             rows = rows.with_wall_motion(&self.walls.flow);
@@ -394,15 +418,23 @@ impl World {
             now.behaviour.accelerate(now, &self.particles, &mut acceleration);
         }
         self.forces.accelerate(self.clock.time, &self.particles, &mut acceleration);
-        if !laws.is_empty() {
-            rows.add_forces(&laws, mass, &mut acceleration);
+        // Friction with a memory reads other velocities; of the other laws, only contact with walls reads any.
+        let mut sweeps = Vec::new();
+        if self.particles.try_get(&VISCOUS_VELOCITY).is_some() {
+            let contacts: Vec<Law> = laws.extract_if(.., |law| matches!(law, Law::WallContact(_))).collect();
+            sweeps.push((rows, contacts));
+            rows = rows.with_motion(&self.packed.viscous);
         }
-        if !self.solids.is_empty() {
-            let centres: Vec<DVec3> = self.solids.iter().map(|solid| solid.pose.position).collect();
-            let mut wrenches = vec![Wrench::default(); self.solids.len()];
-            rows.reactions(&laws, &centres, &mut self.reaction_scratch, &mut wrenches);
-            for (solid, wrench) in self.solids.iter_mut().zip(wrenches) {
-                solid.wrench += wrench;
+        sweeps.push((rows, laws));
+        for (rows, laws) in sweeps.iter().filter(|(_, laws)| !laws.is_empty()) {
+            rows.add_forces(laws, mass, &mut acceleration);
+            if !self.solids.is_empty() {
+                let centres: Vec<DVec3> = self.solids.iter().map(|solid| solid.pose.position).collect();
+                let mut wrenches = vec![Wrench::default(); self.solids.len()];
+                rows.reactions(laws, &centres, &mut self.reaction_scratch, &mut wrenches);
+                for (solid, wrench) in self.solids.iter_mut().zip(wrenches) {
+                    solid.wrench += wrench;
+                }
             }
         }
         self.particles.put(&ACCELERATION, acceleration);

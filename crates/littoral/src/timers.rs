@@ -12,13 +12,14 @@ pub enum Stage {
     Solve,
     Motion,
     Relax,
+    Memory,
     Solids,
     Exchange,
     Clock,
 }
 
 impl Stage {
-    pub const ALL: [Stage; 10] = [
+    pub const ALL: [Stage; 11] = [
         Stage::Timeline,
         Stage::Neighbours,
         Stage::Prepare,
@@ -26,6 +27,7 @@ impl Stage {
         Stage::Solve,
         Stage::Motion,
         Stage::Relax,
+        Stage::Memory,
         Stage::Solids,
         Stage::Exchange,
         Stage::Clock,
@@ -40,6 +42,7 @@ impl Stage {
             Stage::Solve => "solve",
             Stage::Motion => "motion",
             Stage::Relax => "relax",
+            Stage::Memory => "memory",
             Stage::Solids => "solids",
             Stage::Exchange => "exchange",
             Stage::Clock => "clock",

@@ -3,14 +3,15 @@
 use glam::{DVec3, Vec4};
 
 use crate::behaviour::{BehaviourUse, Value};
-use crate::behaviours::{self, LimitState, wall_contact};
+use crate::behaviours::{self, LimitState, viscous_memory, wall_contact};
 use crate::columns::*;
 use crate::discretisation::Discretisation;
 use crate::forces::Forces;
 use crate::integrate;
 use crate::interfaces::Interfaces;
+use crate::memory::History;
 use crate::neighbourhood::{Neighbourhood, Periods};
-use crate::particles::Particles;
+use crate::particles::{Particles, Scalars, Vectors};
 use crate::refine::{self, Refinement};
 use crate::resolve::Resolved;
 use crate::scene::{Body, Domain, Scene, Shape, Side, Solver, Source, Time, automatic_sound_speed};
@@ -43,6 +44,9 @@ pub struct World {
     pub interfaces: Interfaces,
     /// Behaviours in use, with their properties now.
     pub behaviours: Vec<Resolved>,
+    /// What behaviours remember.
+    pub histories: Vec<History<Vectors>>,
+    pub scalar_histories: Vec<History<Scalars>>,
     /// Fields that push matter.
     pub forces: Forces,
     /// Halves and unites particles; `None` where all keep their sizes.
@@ -72,6 +76,8 @@ pub struct World {
     pub(crate) seed: u64,
     /// Whether any law sums over neighbours or walls; contact alone does not.
     has_sums: bool,
+    /// By how much longer a step of explicit friction may be, as it has a memory.
+    pub(crate) memory_ease: f32,
 }
 
 /// What the engine keeps of a body.
@@ -117,6 +123,8 @@ pub(crate) struct Packed {
     pub shrink: Vec<f32>,
     /// Kernel sum that normalises the density, where that is asked for.
     pub unity: Vec<f32>,
+    /// As `motion`, with the velocities that friction acts on, where those are others.
+    pub viscous: Vec<Vec4>,
     /// Positions with V p, where pressures push solids.
     pub pushing: Vec<Vec4>,
 }
@@ -161,6 +169,8 @@ impl World {
                 scene.interfaces.iter().map(|i| (i.between, i.tension)),
             ),
             behaviours: Resolved::all(&behaviours_with_numbers(scene)),
+            histories: Vec::new(),
+            scalar_histories: Vec::new(),
             forces: Forces::new(&scene.forces, periods(&scene.domain), scene.dimensions),
             refinement: Refinement::new(scene),
             emitters: Vec::new(),
@@ -181,11 +191,17 @@ impl World {
             solver: scene.solver,
             seed: scene.seed,
             has_sums,
+            memory_ease: scene.bodies.iter().map(viscous_memory::ease_of).fold(f64::INFINITY, f64::min)
+                as f32,
         };
         world.walls.apply(d.walls);
         for now in &world.behaviours {
             now.behaviour.require_columns(&mut world.particles);
+            world.histories.extend(now.behaviour.remembers(now).map(History::new));
+            world.scalar_histories.extend(now.behaviour.remembers_scalar(now).map(History::new));
         }
+        world.histories.iter().for_each(|history| history.require_columns(&mut world.particles));
+        world.scalar_histories.iter().for_each(|history| history.require_columns(&mut world.particles));
         if scene.bodies.iter().any(Body::holds_shape) {
             world.particles.require(&NODE);
             world.particles.require(&REFERENCE);
@@ -315,6 +331,12 @@ impl World {
             let born = start..self.particles.len();
             now.behaviour.born(now, body, self.clock.time, born, &mut self.particles);
         }
+        for history in &self.histories {
+            history.born(start..self.particles.len(), &mut self.particles);
+        }
+        for history in &self.scalar_histories {
+            history.born(start..self.particles.len(), &mut self.particles);
+        }
     }
 
     /// Acceleration of a body by gravity alone, m/s².
@@ -355,6 +377,7 @@ impl World {
             acceleration: self.clock.acceleration,
             has_fluid: self.has_fluid(),
             structure: &self.structure,
+            memory_ease: self.memory_ease,
         };
         wall_contact::offer_limit(&self.discretisation, &mut limits);
         self.offer_contact_limit(&mut limits);
@@ -443,7 +466,8 @@ impl World {
     pub fn particle_bytes(&self) -> usize {
         // Sorting swaps columns with one spare of each width.
         let columns = self.particles.len() * (self.particles.bytes_per_particle() + 16 + 4);
-        let rows = 16 * (self.packed.place.capacity() + self.packed.motion.capacity())
+        let rows = 16
+            * (self.packed.place.capacity() + self.packed.motion.capacity() + self.packed.viscous.capacity())
             + 4 * self.packed.shrink.capacity();
         let solves = self.particles.workspace.bytes() + self.pressure_solve.bytes();
         columns + rows + solves + 4 * self.packed.unity.capacity() + self.neighbourhood.particle_bytes()
@@ -519,7 +543,7 @@ fn behaviours_with_numbers(scene: &Scene) -> Vec<Vec<BehaviourUse>> {
                 *value = match (used.schema.name, property.name) {
                     ("gravity", "acceleration") => Value::Vector(scene.gravity),
                     ("stretch-limit", "down") => Value::Vector(scene.gravity),
-                    ("tait", "sound_speed") => Value::Number(Curve::constant(sound_speed)),
+                    ("tait" | "double-density", "sound_speed") => Value::Number(Curve::constant(sound_speed)),
                     ("contact", "distance") => Value::Number(Curve::constant(body.spacing)),
                     ("gas", "stiffness") => Value::Number(Curve::constant(sound_speed * sound_speed)),
                     (schema, name) => unreachable!("`{schema}.{name}` has no automatic value"),

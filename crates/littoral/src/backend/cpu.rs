@@ -47,8 +47,16 @@ impl Slopes {
     }
 }
 
+impl Slopes {
+    /// Room for any other number of each pair, to be filled by pieces of [`PIECE`] particles.
+    pub(crate) fn pieces_for(&mut self, particles: usize) -> &mut [SlopePiece] {
+        self.pieces.resize_with(particles.div_ceil(PIECE), SlopePiece::default);
+        &mut self.pieces
+    }
+}
+
 #[derive(Default)]
-struct SlopePiece {
+pub(crate) struct SlopePiece {
     /// First block of each particle.
     starts: Vec<u32>,
     /// For the particle's own support; zero for lanes that do not count.
@@ -57,8 +65,24 @@ struct SlopePiece {
     others: Vec<[f32; LANES]>,
 }
 
+impl SlopePiece {
+    pub(crate) fn clear(&mut self) {
+        self.starts.clear();
+        self.own.clear();
+        self.others.clear();
+    }
+
+    /// The numbers of the next particle, in the order of its list.
+    pub(crate) fn push(&mut self, numbers: &[f32]) {
+        self.starts.push(self.own.len() as u32);
+        for block in numbers.chunks(LANES) {
+            self.own.push(std::array::from_fn(|k| block.get(k).copied().unwrap_or(0.0)));
+        }
+    }
+}
+
 /// Particles in a piece of parallel work.
-const PIECE: usize = 1024;
+pub(crate) const PIECE: usize = 1024;
 
 /// Beyond every kernel's reach, and small enough that its powers stay finite, m.
 const FAR: f32 = 1e6;
@@ -82,6 +106,10 @@ impl<'a> Rows<'a> {
 
     pub fn periods(&self) -> &'a Periods {
         self.periods
+    }
+
+    pub(crate) fn lists(&self) -> &'a Neighbourhood {
+        self.lists
     }
 
     /// The same rows for particles of several sizes: 1/s for each, or nothing where all have one.
@@ -159,7 +187,38 @@ impl<'a> Rows<'a> {
         });
     }
 
-    /// The same, and keeps the slopes of a kernel for [`Rows::sum_sloped`].
+    /// Sums over wall samples alone, for the particles that are near any; `write` gets their place of `out`.
+    pub fn each_near_walls<L: Sum, T: Send>(
+        &self,
+        law: &L,
+        out: &mut [T],
+        write: impl Fn(&mut T, L::Total) + Sync,
+    ) {
+        assert_eq!(out.len(), self.place.len());
+        let level = Level::new();
+        out.par_chunks_mut(PIECE).enumerate().for_each(|(piece, out)| {
+            dispatch!(level, simd => {
+                let mut tail = [0; LANES];
+                for (k, out) in out.iter_mut().enumerate() {
+                    let i = piece * PIECE + k;
+                    let list = self.lists.walls(i);
+                    if list.is_empty() {
+                        continue;
+                    }
+                    let own = self.own(i);
+                    let mut partial = law.start(simd);
+                    for b in 0..list.blocks() {
+                        let (others, count) = list.block(b, &mut tail);
+                        let wall = self.wall_pair(simd, own.position, others, count);
+                        law.add_walls(&own, &wall, &mut partial);
+                    }
+                    write(out, law.finish::<_>(&own, partial));
+                }
+            });
+        });
+    }
+
+    /// As [`Rows::sum`], and keeps the slopes of a kernel for [`Rows::sum_sloped`].
     pub fn sum_and_slopes<L: Sum>(
         &self,
         law: &L,
@@ -233,7 +292,7 @@ impl<'a> Rows<'a> {
                 unsafe { (gather(simd, self.place, others), gather(simd, self.motion, others)) };
             let x = self.offset(simd, own.position, at);
             let gradient_over_r = Lanes::load_array_ref(simd, slopes);
-            law.add(&SlopedPair { x, gradient_over_r, volume, velocity }, &mut partial);
+            law.add(&own, &SlopedPair { x, gradient_over_r, volume, velocity }, &mut partial);
         }
         law.finish(&own, partial)
     }

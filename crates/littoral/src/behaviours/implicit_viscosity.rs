@@ -38,7 +38,7 @@ use crate::columns::{MASS, VELOCITY, VISCOUS_CHANGE};
 use crate::discretisation::Discretisation;
 use crate::kernels::{Kernel, lattice_sum};
 use crate::pair::{Own, Pair, PairLaw, Sum, WallPair};
-use crate::particles::Particles;
+use crate::particles::{Particles, Vectors};
 use crate::resolve::{Coefficient, Resolved};
 use crate::scene::KernelName;
 use crate::simd::*;
@@ -87,7 +87,7 @@ impl Behaviour for ImplicitViscosity {
         let (error, most_iterations) = (around.solver.viscosity_error, around.solver.iterations);
         let stop = Stop { error: error.into(), most_iterations };
         let mut solids = Solids::new(around, &friction, particles);
-        let solved = solve(&friction, stop, &around.rows, &mut solids, particles);
+        let solved = solve(&friction, stop, &around.rows, &mut solids, &VISCOUS_CHANGE, particles);
         for (push, impulse) in pushes.iter_mut().zip(&solids.impulses) {
             *push += *impulse * f64::from(1.0 / around.dt);
         }
@@ -96,15 +96,36 @@ impl Behaviour for ImplicitViscosity {
     }
 }
 
-fn solve(
-    friction: &Friction,
+/// What resists differences of velocity within a step: A, less the masses, and what is given of it.
+pub(super) trait Resistance {
+    /// The inverse of each particle's own block of A, row by row; fourth entries: what adds to m v*.
+    fn blocks(&self, rows: &Rows, mass: &[f32], out: &mut [[Vec4; 3]]);
+
+    /// A times the rows' motion. Whether walls move too: those of free solids, in a search.
+    fn product(&self, rows: &Rows, mass: &[f32], walls_move: bool, out: &mut [Vec4]);
+}
+
+impl Resistance for Friction<'_> {
+    fn blocks(&self, rows: &Rows, mass: &[f32], out: &mut [[Vec4; 3]]) {
+        rows.sum(&Diagonal { friction: self, mass }, out);
+    }
+
+    fn product(&self, rows: &Rows, mass: &[f32], walls_move: bool, out: &mut [Vec4]) {
+        rows.sum(&Product { friction: self, mass, walls_move }, out);
+    }
+}
+
+/// Velocities that the resistance leads to; `kept` holds what it made of them, to start from in the next step.
+pub(super) fn solve<R: Resistance>(
+    resistance: &R,
     stop: Stop,
     rows: &Rows,
     solids: &mut Solids,
+    kept: &'static Vectors,
     particles: &mut Particles,
 ) -> Solved {
     let count = particles.len();
-    let (mut velocity, mut change) = (particles.take(&VELOCITY), particles.take(&VISCOUS_CHANGE));
+    let (mut velocity, mut change) = (particles.take(&VELOCITY), particles.take(kept));
     // The particles' velocities, then the impulses of free solids.
     let mut borrow = || particles.workspace.borrow(count + 2 * solids.free.len());
     let (mut x, mut residual, mut direction, mut product) = (borrow(), borrow(), borrow(), borrow());
@@ -114,7 +135,7 @@ fn solve(
 
     // The blocks of the diagonal, inverted, and what walls add to the right-hand side.
     let (blocks_by_row, _) = blocks.as_chunks_mut::<3>();
-    rows.sum(&Diagonal { friction, mass }, blocks_by_row);
+    resistance.blocks(rows, mass, blocks_by_row);
     let blocks_by_row = &*blocks_by_row;
 
     // Starts from last step's change; r = m v* + (walls) − A x.
@@ -122,7 +143,7 @@ fn solve(
     moving.par_iter_mut().with_min_len(8192).enumerate().for_each(|(i, x)| *x = velocity[i] + change[i]);
     impulses.fill(Vec4::ZERO);
     let (left, left_of_solids) = residual.split_at_mut(count);
-    rows.with_motion(moving).sum(&Product { friction, mass, walls_move: false }, left);
+    resistance.product(&rows.with_motion(moving), mass, false, left);
     left.par_iter_mut().with_min_len(8192).enumerate().for_each(|(i, r)| {
         let [a, b, c] = blocks_by_row[i];
         *r = velocity[i] * mass[i] + Vec4::new(a.w, b.w, c.w, 0.0) - *r;
@@ -135,11 +156,10 @@ fn solve(
             let ((p, q), (out, out_of_solids)) = (p.split_at(count), out.split_at_mut(count));
             let rows = rows.with_motion(p);
             if q.is_empty() {
-                rows.sum(&Product { friction, mass, walls_move: false }, out);
+                resistance.product(&rows, mass, false, out);
             } else {
                 solids.apply(&rows, q, out_of_solids);
-                let rows = rows.with_wall_motion(&solids.motion);
-                rows.sum(&Product { friction, mass, walls_move: true }, out);
+                resistance.product(&rows.with_wall_motion(&solids.motion), mass, true, out);
             }
         },
         widen: Narrow,
@@ -175,7 +195,7 @@ fn solve(
     particles.workspace.sums = sums;
     particles.workspace.give_back([x, residual, direction, product, blocks]);
     particles.put(&VELOCITY, velocity);
-    particles.put(&VISCOUS_CHANGE, change);
+    particles.put(kept, change);
     solved
 }
 
@@ -184,7 +204,7 @@ const ROUNDING: f64 = 1e-13;
 
 /// What is multiplied by (v_ij·x_ij) x_ij.
 #[derive(Clone, Copy)]
-struct Friction<'a> {
+pub(super) struct Friction<'a> {
     kernel: Kernel,
     strength: Coefficient<'a>,
     /// c Δt.
@@ -194,7 +214,7 @@ struct Friction<'a> {
 }
 
 impl<'a> Friction<'a> {
-    fn new(strength: Coefficient<'a>, d: &Discretisation, dt: f32) -> Friction<'a> {
+    pub(super) fn new(strength: Coefficient<'a>, d: &Discretisation, dt: f32) -> Friction<'a> {
         // Whatever the scene takes for explicit friction: no other kernel's Laplacian is nowhere negative.
         let kernel = Kernel::new(KernelName::Viscosity, d.dimensions, f64::from(d.support));
         let softening = 0.01 * f64::from(d.support).powi(2);
@@ -211,6 +231,11 @@ impl<'a> Friction<'a> {
         }
     }
 
+    /// c Δt L/(x² + 0.01h²) at a distance, m.
+    pub(super) fn weight_at(&self, r: f32) -> f32 {
+        self.factor * self.kernel.laplacian_at(r) / (r * r + self.softening)
+    }
+
     #[inline(always)]
     fn of_pair<S: Simd>(&self, own: &Own, pair: &Pair<S>) -> Lanes<S> {
         // SAFETY: the loop only offers valid rows.
@@ -220,7 +245,7 @@ impl<'a> Friction<'a> {
     }
 
     #[inline(always)]
-    fn of_wall<S: Simd>(&self, own: &Own, wall: &WallPair<S>) -> Lanes<S> {
+    pub(super) fn of_wall<S: Simd>(&self, own: &Own, wall: &WallPair<S>) -> Lanes<S> {
         let strength = self.strength.at(own.index) * own.volume * self.factor;
         let weight = wall.laplacian(&self.kernel) / (wall.r * wall.r + wall.area(self.softening));
         wall.volume * strength * weight * self.wall.grip(wall)
@@ -245,21 +270,21 @@ impl PairLaw for Grip<'_> {
 }
 
 /// The solids' part of the system; its vectors have two rows for each free solid: impulse, and impulse of turning.
-struct Solids<'a> {
+pub(super) struct Solids<'a> {
     grip: Grip<'a>,
     all: &'a [SolidState],
     /// Which of them are free.
     free: Vec<usize>,
     centres: Vec<DVec3>,
     /// Velocity of each wall sample that impulses lead to; zero for all that are not free.
-    motion: Vec<Vec4>,
+    pub(super) motion: Vec<Vec4>,
     /// J of each solid, N·s and N·m·s.
-    impulses: Vec<Wrench>,
+    pub(super) impulses: Vec<Wrench>,
     scratch: Vec<Wrench>,
 }
 
 impl<'a> Solids<'a> {
-    fn new(around: &Around<'a>, friction: &Friction<'a>, particles: &mut Particles) -> Solids<'a> {
+    pub(super) fn new(around: &Around<'a>, friction: &Friction<'a>, particles: &mut Particles) -> Solids<'a> {
         let all = around.solids;
         let free: Vec<usize> = (0..all.len()).filter(|&k| all[k].is_free()).collect();
         let samples = if free.is_empty() { 0 } else { around.rows.wall_motion().len() };

@@ -9,11 +9,13 @@ pub mod artificial_viscosity;
 pub mod cohesion;
 pub mod contact;
 pub mod dispersion;
+pub mod double_density;
 pub mod drag;
 pub mod elastic;
 pub mod gas;
 pub mod gravity;
 pub mod implicit_viscosity;
+pub mod impulse_viscosity;
 pub mod incompressible;
 #[cfg(test)]
 mod law_tests;
@@ -25,7 +27,9 @@ pub mod stretch_limit;
 pub mod tait;
 pub mod tension;
 pub mod viscosity;
+pub mod viscous_memory;
 pub mod wall_contact;
+pub mod yielding_springs;
 
 use std::ops::Range;
 
@@ -36,8 +40,9 @@ use crate::backend::wgsl::Wgsl;
 use crate::behaviour::{BehaviourUse, Schema};
 use crate::discretisation::Discretisation;
 use crate::interfaces::Interfaces;
+use crate::memory::{History, PastColumns, Remembers};
 use crate::pair::{Own, Pair, PairLaw, WallPair};
-use crate::particles::Particles;
+use crate::particles::{Particles, Scalars, Vectors};
 use crate::resolve::Resolved;
 use crate::scene::Solver;
 use crate::simd::{Lanes3, Simd};
@@ -54,6 +59,10 @@ pub static REGISTRY: &[&dyn Behaviour] = &[
     &viscosity::Viscosity,
     &artificial_viscosity::ArtificialViscosity,
     &implicit_viscosity::ImplicitViscosity,
+    &viscous_memory::ViscousMemory,
+    &impulse_viscosity::ImpulseViscosity,
+    &yielding_springs::YieldingSprings,
+    &double_density::DoubleDensity,
     &cohesion::Cohesion,
     &adhesion::Adhesion,
     &tension::curvature::CurvatureTension,
@@ -99,6 +108,17 @@ pub trait Behaviour: Sync {
 
     /// Fills its columns for particles that have just been added to a body, at `time`, s.
     fn born(&self, _now: &Resolved, _body: u32, _time: f64, _born: Range<usize>, _particles: &mut Particles) {
+    }
+
+    /// What it remembers of the particles' pasts, the same for all bodies; asked when the world is built. The world keeps the
+    /// columns, and the result up to date.
+    fn remembers(&self, _now: &Resolved) -> Option<Remembers<Vectors>> {
+        None
+    }
+
+    /// The same of a column of scalars.
+    fn remembers_scalar(&self, _now: &Resolved) -> Option<Remembers<Scalars>> {
+        None
     }
 
     /// Adds to masses that have been set to rest density × volume.
@@ -201,10 +221,22 @@ pub struct Around<'a> {
     /// Tensions between bodies that the scene names.
     pub interfaces: &'a Interfaces,
     pub solids: &'a [SolidState],
+    /// What behaviours remember.
+    pub histories: &'a [History<Vectors>],
     /// At the start of the step, s.
     pub time: f64,
     /// s.
     pub dt: f32,
+}
+
+impl Around<'_> {
+    /// The history that a behaviour asked for by [`Behaviour::remembers`].
+    ///
+    /// # Panics
+    /// If it did not.
+    pub fn history(&self, columns: &'static PastColumns<Vectors>) -> &History<Vectors> {
+        self.histories.iter().find(|history| history.keeps(columns)).expect("a history that was asked for")
+    }
 }
 
 /// How a solve went.
@@ -227,6 +259,8 @@ pub struct LimitState<'a> {
     /// Whether there are bodies that hold no shape.
     pub has_fluid: bool,
     pub structure: &'a Structure,
+    /// By how much longer a step of explicit friction may be where it has a memory.
+    pub memory_ease: f32,
 }
 
 /// The step a behaviour's own limit allows, s; for laws whose limit does not depend on the motion.

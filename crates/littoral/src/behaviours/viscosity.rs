@@ -71,10 +71,10 @@ impl Behaviour for Viscosity {
 /// A particle among neighbours at rest loses its velocity at the rate ν Σ V L, with L the law's weight of a
 /// velocity difference; the fastest mode decays at most twice as fast, so explicit steps are stable below the
 /// inverse of that rate. We stay at 0.4 of it: beside walls the rate is higher. For the Laplacian this is close
-/// to the customary ℓ²/(8ν) [Morris1997].
+/// to the customary ℓ²/(8ν) [Morris1997]. A memory changes which modes grow: see `viscous_memory::ease`.
 pub fn offer_diffusion_limit(dynamic_viscosity: f32, rate: f32, state: &LimitState, limits: &mut Limits) {
     if dynamic_viscosity > 0.0 {
-        limits.offer(Limit::Viscosity, 0.4 * state.lightest / (dynamic_viscosity * rate));
+        limits.offer(Limit::Viscosity, 0.4 * state.memory_ease * state.lightest / (dynamic_viscosity * rate));
     }
 }
 

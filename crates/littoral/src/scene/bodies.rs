@@ -44,8 +44,9 @@ const PLAIN_DENSITY: f64 = 1000.0;
 pub const WEIGHT: Range = Range { unit: Unit::One, min: 0.0, max: 1.0 };
 
 /// Laws of which a body needs only one: writing one keeps the material from adding another.
-const PRESSURES: [&str; 3] = ["incompressible", "tait", "gas"];
-const VISCOSITIES: [&str; 3] = ["viscosity", "artificial-viscosity", "implicit-viscosity"];
+const PRESSURES: [&str; 4] = ["incompressible", "tait", "gas", "double-density"];
+const VISCOSITIES: [&str; 4] =
+    ["viscosity", "artificial-viscosity", "implicit-viscosity", "impulse-viscosity"];
 
 /// The name a body goes by: as written, or by its place in the file.
 pub fn name_of(table: &Table, index: usize) -> String {
@@ -323,6 +324,9 @@ fn behaviours(reader: &Reader<'_>, material: Option<&Material>, name: &str) -> V
     }
     if material.is_some() && !has(&uses, &VISCOSITIES) {
         implied.push("viscosity");
+    }
+    if material.is_some_and(|material| material.thickening.is_some()) && !has(&uses, &["yielding-springs"]) {
+        implied.push("yielding-springs");
     }
     if uses.iter().any(|used| behaviours::holds_shape(used.schema)) && !has(&uses, &["contact"]) {
         implied.push("contact");

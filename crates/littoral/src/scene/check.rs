@@ -12,7 +12,7 @@ use super::{
 };
 use crate::behaviour::BehaviourUse;
 use crate::behaviour::Value;
-use crate::behaviours::{Behaviour, REGISTRY, springs};
+use crate::behaviours::{self, Behaviour, REGISTRY, springs, viscous_memory};
 use crate::timeline::Curve;
 
 /// More particles than this are a slip of the keyboard: 2·10⁸ take more than 20 GB.
@@ -50,6 +50,55 @@ pub fn density_gains(drafts: &[Draft], log: &Log) {
                     .help("solute keeps its mass on its way from body to body: give them all the same"),
             );
         }
+    }
+}
+
+/// Particles have one past, and only explicit friction looks into it.
+pub fn viscous_memory(drafts: &[Draft], log: &Log) {
+    let uses = |draft: &Draft, name: &str| {
+        let used = draft.body.iter().flat_map(|body| &body.behaviours).find(|used| used.schema.name == name);
+        used.cloned()
+    };
+    let mut first: Option<(&Draft, BehaviourUse)> = None;
+    for draft in drafts {
+        let Some(used) = uses(draft, "viscous-memory") else { continue };
+        if viscous_memory::FRICTIONS.iter().all(|friction| uses(draft, friction).is_none()) {
+            let message =
+                format!("`{}` has `viscous-memory`, but no friction that could remember", draft.name);
+            log.push(
+                Problem::error("key-clash", &draft.at, message)
+                    .label("has neither `viscosity` nor `artificial-viscosity`")
+                    .help("give it one of them (`implicit-viscosity` does not remember), or leave `viscous-memory` out"),
+            );
+        }
+        for property in viscous_memory::COMMON {
+            let changes =
+                matches!(used.value(property), Value::Number(curve) if curve.as_constant().is_none());
+            let differs = first.as_ref().filter(|(_, first)| first.value(property) != used.value(property));
+            if changes || differs.is_some() {
+                let message = format!(
+                    "the `{property}` of `viscous-memory` is not the same for all bodies at all times"
+                );
+                let problem = Problem::error("viscous-memory", &draft.at, message)
+                    .label(if changes { "changes here" } else { "differs here" })
+                    .help("particles have one past: give all bodies the same number");
+                log.push(match differs {
+                    Some((other, _)) => problem.also(&other.at, "the first one"),
+                    None => problem,
+                });
+            }
+        }
+        if let Value::Number(steps) = used.value("steps")
+            && steps.as_constant().is_some_and(|steps| steps.fract() != 0.0)
+        {
+            let message = format!("`{}` has a `viscous-memory` over a part of a step", draft.name);
+            log.push(
+                Problem::error("viscous-memory", &draft.at, message)
+                    .label("its `steps` are no whole number")
+                    .help("a window is made of whole steps: round it"),
+            );
+        }
+        first.get_or_insert((draft, used));
     }
 }
 
@@ -195,16 +244,51 @@ pub fn one_pressure(drafts: &[Draft], log: &Log) {
         };
         drafts.iter().find(uses)
     };
-    let (Some(solved), Some(other)) = (with("incompressible"), with("tait").or(with("gas"))) else { return };
+    let other = with("tait").or(with("gas")).or(with("double-density"));
+    let (Some(solved), Some(other)) = (with("incompressible"), other) else { return };
     let message = format!("`{}` is incompressible and `{}` is not", solved.name, other.name);
     log.push(
         Problem::error("key-clash", &other.at, message)
             .label("its pressure follows from its density")
             .also(&solved.at, "its pressure is solved for")
             .help(
-                "give all fluids `incompressible` (what a material brings), or all of them `tait` or `gas`",
+                "give all fluids `incompressible` (what a material brings), or all of them `tait`, `gas` or `double-density`",
             ),
     );
+}
+
+/// All fluids of yielding springs remember in the same way, all the time.
+pub fn one_memory(drafts: &[Draft], log: &Log) {
+    let schema = &behaviours::yielding_springs::SCHEMA;
+    let uses = |draft: &&Draft| {
+        let mut used = draft.body.iter().flat_map(|body| body.behaviours.clone());
+        used.find(|used| std::ptr::eq(used.schema, schema))
+    };
+    let mut drafts = drafts.iter().filter_map(|draft| uses(&draft).map(|used| (draft, used)));
+    let Some((first, own)) = drafts.next() else { return };
+    for property in behaviours::yielding_springs::SHARED {
+        if matches!(own.value(property), Value::Number(curve) if curve.as_constant().is_none()) {
+            let message = format!("`{property}` of `{}` of `{}` changes", schema.name, first.name);
+            log.push(
+                Problem::error("key-clash", &first.at, message)
+                    .label("what is remembered cannot be remembered in another way later")
+                    .help(format!("give `{property}` one value; `history_modulus` and `weight` may change")),
+            );
+        }
+    }
+    for (draft, used) in drafts {
+        for property in behaviours::yielding_springs::SHARED {
+            if used.value(property) != own.value(property) {
+                let message = format!("`{}` and `{}` differ in `{property}`", first.name, draft.name);
+                log.push(
+                    Problem::error("key-clash", &draft.at, message)
+                        .label(format!("all fluids of `{}` remember in the same way", schema.name))
+                        .also(&first.at, "the other one")
+                        .help(format!("give both the same `{property}`; `history_modulus` may differ")),
+                );
+            }
+        }
+    }
 }
 
 /// What springs and air need of a body's shape.
@@ -283,8 +367,15 @@ pub fn adhesion(drafts: &[Draft], walls: WallModel, log: &Log) {
 }
 
 /// Laws that know particles of different sizes.
-const KNOW_SIZES: [&str; 6] =
-    ["gravity", "incompressible", "viscosity", "artificial-viscosity", "implicit-viscosity", "drag"];
+const KNOW_SIZES: [&str; 7] = [
+    "gravity",
+    "incompressible",
+    "viscosity",
+    "artificial-viscosity",
+    "implicit-viscosity",
+    "viscous-memory",
+    "drag",
+];
 
 /// Finest and coarsest bodies may differ so much: cells are as wide as the largest support, and those of the finest
 /// particles would look at thousands of candidates.

@@ -8,6 +8,7 @@ use glam::DVec3;
 use super::shapes::length;
 use super::{Body, Dimensions, Domain, Mobility, Scene, Side, Solid, Source, Sph};
 use crate::behaviour::{BehaviourUse, Value};
+use crate::behaviours::viscous_memory;
 use crate::geometry::Geometry;
 
 /// Sound over flow: a density that varies by about 1 %.
@@ -146,7 +147,7 @@ fn least_density(body: &Body) -> f64 {
 pub fn sound_speed(scene: &Scene, body: &Body) -> f64 {
     let automatic = automatic_sound_speed(scene);
     let of = |one: &BehaviourUse| match one.schema.name {
-        "tait" => match one.value("sound_speed") {
+        "tait" | "double-density" => match one.value("sound_speed") {
             Value::Number(curve) => curve.max() * one.weight.max().sqrt(),
             _ => automatic,
         },
@@ -199,7 +200,11 @@ pub fn friction_limit(scene: &Scene, body: &Body) -> Option<StepLimit> {
         .map(|one| friction_factor(one) * weighted_max(one, "dynamic_viscosity"))
         .fold(0.0, f64::max);
     (viscosity > 0.0).then(|| StepLimit {
-        step: DIFFUSION * smoothing_length(scene).powi(2) * least_density(body) / viscosity,
+        step: DIFFUSION
+            * viscous_memory::ease_of(body)
+            * smoothing_length(scene).powi(2)
+            * least_density(body)
+            / viscosity,
         reason: "viscosity may not carry momentum across a kernel in one step",
     })
 }

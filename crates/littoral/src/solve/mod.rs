@@ -2,6 +2,7 @@
 
 pub mod conjugate_gradients;
 pub mod elastic;
+pub mod fractional;
 pub mod patches;
 pub mod pressure;
 pub mod skyline;

@@ -550,7 +550,7 @@ impl SlopedSum for Push<'_> {
     }
 
     #[inline(always)]
-    fn add<S: Simd>(&self, pair: &SlopedPair<S>, partial: &mut Lanes3<S>) {
+    fn add<S: Simd>(&self, _own: &Own, pair: &SlopedPair<S>, partial: &mut Lanes3<S>) {
         *partial = *partial + pair.x * (pair.gradient_over_r * pair.volume);
     }
 
@@ -599,7 +599,7 @@ impl SlopedSum for Change<'_> {
     }
 
     #[inline(always)]
-    fn add<S: Simd>(&self, pair: &SlopedPair<S>, partial: &mut Lanes<S>) {
+    fn add<S: Simd>(&self, _own: &Own, pair: &SlopedPair<S>, partial: &mut Lanes<S>) {
         *partial += pair.velocity.dot(pair.x) * (pair.gradient_over_r * pair.volume);
     }
 

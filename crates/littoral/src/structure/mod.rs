@@ -17,6 +17,7 @@ pub mod nodes;
 pub mod pins;
 mod sheets;
 pub mod springs;
+pub mod ties;
 pub mod web;
 
 pub use barrier::Barrier;
@@ -24,6 +25,7 @@ pub use contact::Contacts;
 pub use nodes::Nodes;
 pub use pins::Pins;
 pub use sheets::{Line, Sheet, slots};
+pub use ties::Ties;
 
 /// The bodies that hold a shape.
 #[derive(Default)]
@@ -36,6 +38,8 @@ pub struct Structure {
     /// Springs of the bodies that have some.
     pub nets: Vec<springs::Net>,
     pub pins: Pins,
+    /// Springs between the particles of fluids, which have no shape to hold.
+    pub ties: Ties,
     pub(crate) contacts: Contacts,
     /// Volumes that are out of sight for a while; else zeros.
     pub(crate) hidden: Vec<f32>,

@@ -30,6 +30,33 @@ pub static CAVITY_FAST: Validation = Validation {
     },
 };
 
+pub static CAVITY_MEMORY: Validation = Validation {
+    name: "cavity-memory",
+    what: "the same at Re = 100 with friction that remembers: the steady flow stays as it is",
+    run: |tamper| {
+        let flow = |memory: &str| -> Result<_, StepError> {
+            let mut world = at_rest(100.0, 24, memory, tamper);
+            mean_velocities(&mut world, 24, 8.0)
+        };
+        let without = flow("")?;
+        let mut checks = Vec::new();
+        for (name, memory) in [
+            ("10 steps", "[body.behaviours.viscous-memory]"),
+            ("the whole past, fading after 0.1 s", "[body.behaviours.viscous-memory]\nreach = \"whole\""),
+        ] {
+            let with = flow(memory)?;
+            let change = |which: usize| {
+                with.iter().zip(&without).map(|(a, b)| (a[which] - b[which]).abs()).fold(0.0, larger)
+            };
+            // Two runs differ by what single particles do at the moments that are averaged.
+            let label = |line: &str| format!("largest change of {line}, over the lid's speed ({name})");
+            checks.push(Check::below(label("u along the vertical centre line"), "", change(0), 0.02));
+            checks.push(Check::below(label("v along the horizontal centre line"), "", change(1), 0.02));
+        }
+        Ok(checks)
+    },
+};
+
 struct Flow {
     reynolds: f64,
     /// Particles across the cavity.
@@ -47,7 +74,7 @@ const MOMENTS: u32 = 5;
 const BETWEEN: f64 = 0.5;
 
 /// The fluid at rest.
-fn at_rest(reynolds: f64, across: u32, tamper: &Tamper) -> World {
+fn at_rest(reynolds: f64, across: u32, more: &str, tamper: &Tamper) -> World {
     let text = format!(
         r#"
         dimensions = 2
@@ -70,6 +97,7 @@ fn at_rest(reynolds: f64, across: u32, tamper: &Tamper) -> World {
         [body.behaviours.incompressible]
         [body.behaviours.viscosity]
         dynamic_viscosity = {}
+        {more}
         "#,
         1.0 / f64::from(across),
         1.0 / reynolds
@@ -78,10 +106,9 @@ fn at_rest(reynolds: f64, across: u32, tamper: &Tamper) -> World {
 }
 
 fn cavity(flow: &Flow, tamper: &Tamper) -> Result<Vec<Check>, StepError> {
-    let spacing = 1.0 / f64::from(flow.across);
-    let mut world = at_rest(flow.reynolds, flow.across, tamper);
+    let mut world = at_rest(flow.reynolds, flow.across, "", tamper);
     if let Some((across, until)) = flow.start {
-        let mut coarse = at_rest(flow.reynolds, across, tamper);
+        let mut coarse = at_rest(flow.reynolds, across, "", tamper);
         coarse.advance_to(until)?;
         let points = points(&coarse, across);
         world.particles.update(&VELOCITY, |velocity, particles| {
@@ -92,17 +119,7 @@ fn cavity(flow: &Flow, tamper: &Tamper) -> Result<Vec<Check>, StepError> {
         });
         world.clock.speed = 1.0;
     }
-    let mut means = [[0.0; 2]; GHIA.len()];
-    for moment in 0..MOMENTS {
-        world.advance_to(flow.settled + BETWEEN * f64::from(moment))?;
-        let points = points(&world, flow.across);
-        for (mean, row) in means.iter_mut().zip(&GHIA) {
-            let share = 1.0 / f64::from(MOMENTS);
-            mean[0] += share * velocity_at(&points, DVec2::new(0.5, row.y), 2.5 * spacing).x;
-            mean[1] += share * velocity_at(&points, DVec2::new(row.x, 0.5), 2.5 * spacing).y;
-        }
-    }
-
+    let means = mean_velocities(&mut world, flow.across, flow.settled)?;
     let column = usize::from(flow.reynolds > 100.0);
     let errors = means.iter().zip(&GHIA).map(|(mean, row)| {
         let (u, v) = (mean[0] - row.u[column], mean[1] - row.v[column]);
@@ -115,6 +132,26 @@ fn cavity(flow: &Flow, tamper: &Tamper) -> Result<Vec<Check>, StepError> {
         Check::below(label("u along the vertical centre line"), "", worst(0), flow.tolerance),
         Check::below(label("v along the horizontal centre line"), "", worst(1), flow.tolerance),
     ])
+}
+
+/// u and v at the stations of the table, averaged over some moments from `settled` on, s.
+fn mean_velocities(
+    world: &mut World,
+    across: u32,
+    settled: f64,
+) -> Result<[[f64; 2]; GHIA.len()], StepError> {
+    let reach = 2.5 / f64::from(across);
+    let mut means = [[0.0; 2]; GHIA.len()];
+    for moment in 0..MOMENTS {
+        world.advance_to(settled + BETWEEN * f64::from(moment))?;
+        let points = points(world, across);
+        for (mean, row) in means.iter_mut().zip(&GHIA) {
+            let share = 1.0 / f64::from(MOMENTS);
+            mean[0] += share * velocity_at(&points, DVec2::new(0.5, row.y), reach).x;
+            mean[1] += share * velocity_at(&points, DVec2::new(row.x, 0.5), reach).y;
+        }
+    }
+    Ok(means)
 }
 
 /// The larger of both; not a number, once either is.

@@ -12,6 +12,7 @@ mod dam_break;
 mod dispersion;
 mod drop;
 mod elastic;
+mod fractional;
 mod free_fall;
 mod hydrostatic;
 mod integrators;
@@ -20,6 +21,7 @@ mod layers;
 mod rayleigh_taylor;
 mod ropes_and_cloth;
 mod shear;
+mod spring_stiffness;
 mod taylor_green;
 mod terminal_velocity;
 mod torque_free;
@@ -35,6 +37,10 @@ pub static ALL: &[&Validation] = &[
     &kernel_moments::KERNEL_MOMENTS,
     &free_fall::FREE_FALL,
     &integrators::INTEGRATOR_ORDERS,
+    &fractional::FRACTIONAL_ORDERS,
+    &fractional::FRACTIONAL_EXPONENTIALS,
+    &fractional::BASSET_SPHERE,
+    &fractional::FRACTIONAL_OSCILLATOR,
     &conservation::CONSERVATION,
     &hydrostatic::HYDROSTATIC_COLUMN,
     &hydrostatic::HYDROSTATIC_INCOMPRESSIBLE,
@@ -50,6 +56,7 @@ pub static ALL: &[&Validation] = &[
     &terminal_velocity::TERMINAL_VELOCITY,
     &cavity::CAVITY,
     &cavity::CAVITY_FAST,
+    &cavity::CAVITY_MEMORY,
     &rayleigh_taylor::RAYLEIGH_TAYLOR,
     &dam_break::DAM_BREAK,
     &drop::DROP_OSCILLATION,
@@ -65,6 +72,7 @@ pub static ALL: &[&Validation] = &[
     &ropes_and_cloth::CATENARY,
     &ropes_and_cloth::HANGING_CLOTH,
     &ropes_and_cloth::PENDULUM,
+    &spring_stiffness::SPRING_STIFFNESS,
 ];
 
 /// A piece of physics with a known answer.
@@ -148,13 +156,14 @@ mod tests {
     /// One for each kind of law; `./test` runs them all in earnest.
     #[test]
     fn a_flipped_sign_is_noticed() {
-        let cases: [(&Validation, &'static str); 6] = [
+        let cases: [(&Validation, &'static str); 7] = [
             (&free_fall::FREE_FALL, "gravity"),
             (&shear::POISEUILLE, "viscosity"),
             (&drop::DROP_OSCILLATION, "cohesion"),
             (&drop::DROP_PRESSURE, "curvature-tension"),
             (&dispersion::DISPERSION, "dispersion"),
             (&ropes_and_cloth::HANGING_CLOTH, "springs"),
+            (&spring_stiffness::SPRING_STIFFNESS, "yielding-springs"),
         ];
         for (validation, behaviour) in cases {
             assert!(!passes(validation, &flip(behaviour)), "{} does not notice {behaviour}", validation.name);

@@ -259,6 +259,7 @@ fn laws(world: &World) -> Result<Vec<JoinedLaw>, GpuError> {
         speed: 0.0,
         acceleration: 0.0,
         structure: &world.structure,
+        memory_ease: 1.0,
     };
     let mut laws = Vec::new();
     for now in &world.behaviours {

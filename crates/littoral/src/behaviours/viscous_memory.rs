@@ -1,0 +1,351 @@
+//! Friction with a memory: viscous forces act on remembered velocities [OzgenSumengen2013, 3.2; Ozgen2013, ch. 4].
+//!
+//! Fractional SPH puts D^q of the positions in the place of the velocities of the viscous force, f = μ_q ∇² D^q x. D^q x is a sum of past
+//! velocities with weights K(τ) ∝ τ^−q, and μ_q has a unit of its own, Pa·s^q. In a steady flow that amounts to a
+//! viscosity of μ_q T^{1−q}/Γ(2−q) over a window of T seconds: it depends on the window, and on its steps. Here the sum is divided by that of its
+//! weights: v̄ = D^q x / D^q t is a mean of the particle's past velocities, μ keeps its unit and its value, f = μ ∇²v̄, and particles that keep
+//! their velocity feel nothing of it. With q → 1 only the present counts, and v̄ = v.
+//!
+//! Every friction that is a sum over differences of velocities takes v̄ in their place, `viscosity` and `artificial-viscosity`, under any pressure.
+//! It stays antisymmetric: momentum is kept. Where only colliding flows are to remember, v̄ is blended in by how far the neighbours' velocities
+//! disagree, 1 − |Σ V W v|/Σ V W |v|: 0 in a uniform stream, 1 where they cancel. (The paper speaks of "significant variations in velocity", and gives no number.)
+//! Kept honest by `littoral validate cavity-memory`.
+
+use glam::Vec4;
+use rayon::prelude::*;
+
+use crate::behaviour::{BehaviourUse, Default, Kind, Property, Schema, Unit, Value};
+use crate::behaviours::{Around, Behaviour};
+use crate::columns::{VELOCITY, VISCOUS_MEAN, VISCOUS_PAST, VISCOUS_VELOCITY};
+use crate::kernels::Kernel;
+use crate::memory::{MOST_COLUMNS, Measure, PastColumns, Reach, Remembers};
+use crate::pair::{Own, Pair, Sum, WallPair};
+use crate::particles::{Particles, Vectors};
+use crate::resolve::Resolved;
+use crate::scene::Body;
+use crate::simd::*;
+use crate::solve::fractional::{LOWEST_TOLERANCE, ORDERS, Of, Rule, window};
+
+pub static SCHEMA: Schema = Schema {
+    name: "viscous-memory",
+    summary: "friction acts on a mean of past velocities, the recent ones weighing most (fractional SPH)",
+    law: "v̄ = D^q x / D^q t in the place of v in every explicit friction",
+    half_weight: "friction acts on the mean of v and v̄",
+    reference: "OzgenSumengen2013, Eqs. 7, 9; Ozgen2013, ch. 4",
+    properties: &[
+        Property {
+            name: "order",
+            meaning: "order q of the derivative: at 1 only the present counts, at 0 all of the past counts alike",
+            kind: Kind::Number {
+                unit: Unit::One,
+                default: Default::Value(0.5),
+                min: ORDERS[0],
+                max: ORDERS[1],
+            },
+        },
+        Property {
+            name: "reach",
+            meaning: "how far back: over the last steps by the product-trapezoidal rule or by Coimbra's, or over the whole past",
+            kind: Kind::Choice { options: &["window", "coimbra", "whole"], default: 0 },
+        },
+        Property {
+            name: "steps",
+            meaning: "steps of the window; a whole number",
+            kind: Kind::Number {
+                unit: Unit::One,
+                default: Default::Value(10.0),
+                min: 1.0,
+                max: MOST_COLUMNS as f64,
+            },
+        },
+        Property {
+            name: "horizon",
+            meaning: "time after which the whole past fades",
+            kind: Kind::Number { unit: Unit::Second, default: Default::Value(0.1), min: 1e-9, max: 1e9 },
+        },
+        Property {
+            name: "tolerance",
+            meaning: "relative error of the kernel up to the horizon, where the whole past counts",
+            kind: Kind::Number {
+                unit: Unit::One,
+                default: Default::Value(1e-4),
+                min: LOWEST_TOLERANCE,
+                max: 0.1,
+            },
+        },
+        Property {
+            name: "where",
+            meaning: "which friction remembers: all of it, or where velocities of neighbours disagree",
+            kind: Kind::Choice { options: &["everywhere", "collisions"], default: 0 },
+        },
+        Property {
+            name: "threshold",
+            meaning: "disagreement at which flows count as colliding; at twice of it they do so fully",
+            kind: Kind::Number { unit: Unit::One, default: Default::Value(0.1), min: 1e-3, max: 1.0 },
+        },
+    ],
+};
+
+/// What must be the same for all bodies, and at all times: particles have one past.
+pub const COMMON: [&str; 5] = ["order", "reach", "steps", "horizon", "tolerance"];
+
+/// Frictions that it changes.
+pub const FRICTIONS: [&str; 2] = ["viscosity", "artificial-viscosity"];
+
+static COLUMNS: PastColumns<Vectors> =
+    PastColumns { source: &VELOCITY, past: &VISCOUS_PAST, result: &VISCOUS_MEAN };
+
+pub struct ViscousMemory;
+
+impl Behaviour for ViscousMemory {
+    fn schema(&self) -> &'static Schema {
+        &SCHEMA
+    }
+
+    fn require_columns(&self, particles: &mut Particles) {
+        particles.require(&VISCOUS_VELOCITY);
+    }
+
+    fn remembers(&self, now: &Resolved) -> Option<Remembers<Vectors>> {
+        let used = now.uses().next()?;
+        Some(Remembers {
+            order: number(used, "order"),
+            of: Of::Rates,
+            reach: reach(used),
+            measure: Measure::Mean,
+            columns: &COLUMNS,
+        })
+    }
+
+    fn prepare(&self, now: &Resolved, around: &Around, particles: &mut Particles) {
+        let (weight, threshold) = (now.weight().coefficient(), now.field("threshold").coefficient());
+        let only_collisions = now.field("where");
+        let mut disagreement = Vec::new();
+        if only_collisions.max() > 0.0 {
+            disagreement.resize(particles.len(), 0.0);
+            around.rows.sum(&Disagreement(&around.discretisation.density), &mut disagreement);
+        }
+        particles.update(&VISCOUS_VELOCITY, |out, particles| {
+            let (velocity, mean) = (particles.get(&VELOCITY), particles.get(&VISCOUS_MEAN));
+            out.par_iter_mut().with_min_len(8192).enumerate().for_each(|(i, out)| {
+                let mut share = weight.at(i);
+                if only_collisions.at(i) > 0.0 {
+                    share *= (disagreement[i] / threshold.at(i) - 1.0).clamp(0.0, 1.0);
+                }
+                *out = velocity[i] + (mean[i] - velocity[i]) * share;
+            });
+        });
+    }
+}
+
+fn number(used: &BehaviourUse, property: &str) -> f64 {
+    match used.value(property) {
+        Value::Number(curve) => curve.at(0.0),
+        Value::Choice(k) => *k as f64,
+        other => unreachable!("`{property}` is {other:?}"),
+    }
+}
+
+fn reach(used: &BehaviourUse) -> Reach {
+    let steps = number(used, "steps") as usize;
+    match used.value("reach") {
+        Value::Choice(0) => Reach::Window { steps, rule: Rule::Trapezoid },
+        Value::Choice(1) => Reach::Window { steps, rule: Rule::Coimbra },
+        _ => Reach::Whole { tolerance: number(used, "tolerance"), horizon: number(used, "horizon") },
+    }
+}
+
+/// By how much longer explicit steps may be for friction than without a memory; below 1 where they must be shorter.
+///
+/// A mode of the flow that friction damps by a part a of its velocity in each step follows v ← v − a Σ w_k v_k, stable for a < 2
+/// without a memory. With one, the fastest modes, which change their sign from step to step, are hardly remembered; but a force
+/// that comes late feeds a slow swing. For half-derivatives the former wins, for low orders the latter.
+pub fn ease(used: &BehaviourUse) -> f64 {
+    let (steps, rule) = match reach(used) {
+        Reach::Window { steps, rule } => (steps, rule),
+        // Long enough that more steps change little.
+        Reach::Whole { .. } | Reach::Fading { .. } => (256, Rule::Trapezoid),
+    };
+    let ease = 0.5 * largest_damping(&mean_weights(number(used, "order"), rule, steps));
+    let everywhere = *used.value("where") == Value::Choice(0) && used.weight.as_constant() == Some(1.0);
+    // The rest of a step's limit has a margin of two for what linear theory does not know.
+    ease.min(if everywhere { 2.0 } else { 1.0 })
+}
+
+/// The same for a body: 1 if it has no memory, or no friction.
+pub fn ease_of(body: &Body) -> f64 {
+    body.behaviours.iter().find(|used| std::ptr::eq(used.schema, &SCHEMA)).map_or(1.0, ease)
+}
+
+/// Weights of a mean over equal steps, newest first.
+pub fn mean_weights(q: f64, rule: Rule, steps: usize) -> Vec<f64> {
+    let weights = window(q, rule, Of::Rates, &vec![1.0; steps]);
+    let sum: f64 = weights.iter().sum();
+    weights.iter().map(|weight| weight / sum).collect()
+}
+
+/// Smallest a for which v ← v − a Σ w_k v_k neither grows nor decays.
+///
+/// With v = zⁿ, a = (1 − z)/Σ w_k z^−k; the limit is the smallest positive a that a z of length 1 makes real.
+pub fn largest_damping(weights: &[f64]) -> f64 {
+    let samples = 4096;
+    let at = |k: u32| {
+        let angle = std::f64::consts::PI * f64::from(k) / f64::from(samples);
+        let (mut re, mut im) = (0.0, 0.0);
+        for (k, weight) in weights.iter().enumerate() {
+            re += weight * libm::cos(angle * k as f64);
+            im -= weight * libm::sin(angle * k as f64);
+        }
+        let (top_re, top_im) = (1.0 - libm::cos(angle), -libm::sin(angle));
+        let square = re * re + im * im;
+        ((top_re * re + top_im * im) / square, (top_im * re - top_re * im) / square)
+    };
+    let mut smallest = match at(samples).0 {
+        alternating if alternating > 0.0 => alternating,
+        _ => f64::INFINITY,
+    };
+    let mut before = at(1);
+    for k in 2..samples {
+        let now = at(k);
+        if before.1 * now.1 < 0.0 && now.0 > 0.0 {
+            smallest = smallest.min(now.0);
+        }
+        before = now;
+    }
+    smallest
+}
+
+/// 1 − |Σ V W v|/Σ V W |v|.
+struct Disagreement<'a>(&'a Kernel);
+
+impl Sum for Disagreement<'_> {
+    type Partial<S: Simd> = (Lanes3<S>, Lanes<S>);
+    type Total = f32;
+
+    #[inline(always)]
+    fn start<S: Simd>(&self, simd: S) -> (Lanes3<S>, Lanes<S>) {
+        (Lanes3::zero(simd), splat(simd, 0.0))
+    }
+
+    #[inline(always)]
+    fn add<S: Simd>(&self, _own: &Own, pair: &Pair<S>, (flow, speed): &mut (Lanes3<S>, Lanes<S>)) {
+        let weight = pair.volume * pair.own_w(self.0);
+        *flow = *flow + pair.velocity * weight;
+        *speed += pair.velocity.dot(pair.velocity).sqrt() * weight;
+    }
+
+    #[inline(always)]
+    fn add_walls<S: Simd>(&self, _own: &Own, _wall: &WallPair<S>, _: &mut (Lanes3<S>, Lanes<S>)) {}
+
+    #[inline(always)]
+    fn finish<S: Simd>(&self, _own: &Own, (flow, speed): (Lanes3<S>, Lanes<S>)) -> f32 {
+        let [x, y, z] = flow.sum();
+        1.0 - Vec4::new(x, y, z, 0.0).length() / sum(speed).max(f32::MIN_POSITIVE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::columns::MASS;
+    use crate::scene;
+    use crate::world::World;
+
+    #[test]
+    fn damping_limits_are_those_of_the_recurrence() {
+        assert!((largest_damping(&[1.0]) - 2.0).abs() < 1e-3);
+        for (q, steps) in [(0.1, 5), (0.3, 10), (0.5, 3), (0.5, 10), (0.9, 20)] {
+            let weights = mean_weights(q, Rule::Trapezoid, steps);
+            let limit = largest_damping(&weights);
+            let grows = |a: f64| {
+                let mut past = vec![0.0; steps + 1];
+                past[0] = 1.0;
+                for _ in 0..20_000 {
+                    let force: f64 = past.iter().zip(&weights).map(|(v, w)| v * w).sum();
+                    past.rotate_right(1);
+                    past[0] = past[1] - a * force;
+                }
+                past[0].abs() > 1.0 || past[0].is_nan()
+            };
+            assert!(!grows(0.98 * limit) && grows(1.02 * limit), "q = {q}, {steps} steps: {limit}");
+        }
+    }
+
+    fn colliding(pressure: &str, friction: &str, memory: &str) -> World {
+        let text = format!(
+            r#"
+            dimensions = 2
+            [world]
+            gravity = [0, 0]
+            box = {{ min = [0, 0], max = [1, 1], periodic = ["x", "y"] }}
+            sph.spacing = 0.05
+            [time]
+            until = 1
+            [[body]]
+            name = "right"
+            density = 1000
+            velocity = [1, 0.2]
+            shape.box = {{ min = [0, 0], max = [0.5, 1] }}
+            behaviours.{pressure} = {{}}
+            behaviours.{friction}.dynamic_viscosity = 5
+            behaviours.viscous-memory = {memory}
+            [[body]]
+            name = "left"
+            density = 1000
+            velocity = [-1, 0]
+            shape.box = {{ min = [0.5, 0], max = [1, 1] }}
+            behaviours.{pressure} = {{}}
+            behaviours.{friction}.dynamic_viscosity = 5
+            behaviours.viscous-memory = {memory}
+            "#
+        );
+        World::new(&scene::load("test", &text, &[]).unwrap_or_else(|problems| panic!("{problems}")).0)
+    }
+
+    fn momentum(world: &World) -> Vec4 {
+        let p = &world.particles;
+        p.get(&MASS).iter().zip(p.get(&VELOCITY)).map(|(&m, &v)| v * m).sum()
+    }
+
+    #[test]
+    fn momentum_is_kept_under_every_pressure_and_friction() {
+        for pressure in ["incompressible", "tait", "gas"] {
+            for friction in FRICTIONS {
+                for memory in ["{}", "{ reach = \"whole\", horizon = 0.05 }", "{ where = \"collisions\" }"] {
+                    let mut world = colliding(pressure, friction, memory);
+                    let before = momentum(&world);
+                    world.advance_to(0.02).unwrap();
+                    let after = momentum(&world);
+                    // f32 round-off of 400 particles of 2.5 kg over some tens of steps; pressures are solved to 10⁻³.
+                    let change = (after - before).length() / 1000.0;
+                    assert!(change < 2e-4, "{pressure}, {friction}, {memory}: {before} {after}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_uniform_stream_agrees_and_colliding_ones_do_not() {
+        let mut world = colliding("incompressible", "viscosity", "{ where = \"collisions\" }");
+        for _ in 0..5 {
+            let dt = world.clock.step;
+            world.step(dt).unwrap();
+        }
+        world.evaluate();
+        let p = &world.particles;
+        let (position, velocity) = (p.get(&crate::columns::POSITION), p.get(&VELOCITY));
+        let (mean, used) = (p.get(&VISCOUS_MEAN), p.get(&VISCOUS_VELOCITY));
+        let (mut streaming, mut colliding) = (0, 0);
+        for i in 0..p.len() {
+            let from_seam = (position[i].x - 0.5).abs().min(position[i].x).min(1.0 - position[i].x);
+            if from_seam > 0.2 {
+                assert_eq!(used[i], velocity[i], "nobody disagrees in the middle of a stream");
+                streaming += 1;
+            } else if from_seam < 0.02 && mean[i].distance(velocity[i]) > 1e-3 {
+                assert!(used[i].distance(mean[i]) < 1e-6, "at the seam the past counts");
+                colliding += 1;
+            }
+        }
+        assert!(streaming > 20 && colliding > 5, "{streaming} {colliding}");
+    }
+}
