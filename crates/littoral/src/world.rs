@@ -73,7 +73,7 @@ pub struct World {
     pub(crate) pressure_solve: PressureSolve,
     pub(crate) solver: Solver,
     pub(crate) seed: u64,
-    /// By how much longer a step of explicit friction may be, as it has a memory.
+    /// Part of its step that explicit friction may take where it has a memory.
     pub(crate) memory_ease: f32,
 }
 

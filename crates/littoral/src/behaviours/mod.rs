@@ -241,7 +241,7 @@ pub struct LimitState<'a> {
     /// Largest acceleration by forces, m/s².
     pub acceleration: f32,
     pub structure: &'a Structure,
-    /// By how much longer a step of explicit friction may be where it has a memory.
+    /// Part of its step that explicit friction may take where it has a memory.
     pub memory_ease: f32,
 }
 
