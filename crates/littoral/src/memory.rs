@@ -72,7 +72,6 @@ pub enum Measure {
 }
 
 /// What a behaviour remembers.
-#[derive(Clone, Copy)]
 pub struct Remembers<K: 'static> {
     /// q.
     pub order: f64,

@@ -76,7 +76,7 @@ pub struct World {
     pub(crate) seed: u64,
     /// Whether any law sums over neighbours or walls; contact alone does not.
     has_sums: bool,
-    /// By how much longer a step of explicit friction may be, as it has a memory.
+    /// Part of its step that explicit friction may take where it has a memory.
     pub(crate) memory_ease: f32,
 }
 

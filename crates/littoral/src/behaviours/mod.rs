@@ -259,7 +259,7 @@ pub struct LimitState<'a> {
     /// Whether there are bodies that hold no shape.
     pub has_fluid: bool,
     pub structure: &'a Structure,
-    /// By how much longer a step of explicit friction may be where it has a memory.
+    /// Part of its step that explicit friction may take where it has a memory.
     pub memory_ease: f32,
 }
 

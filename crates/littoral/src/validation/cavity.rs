@@ -160,7 +160,7 @@ fn larger(worst: f64, error: f64) -> f64 {
 }
 
 /// Places and velocities of all particles, and of points on the walls' surfaces.
-fn points(world: &World, across: u32) -> Vec<(DVec2, DVec2)> {
+pub fn points(world: &World, across: u32) -> Vec<(DVec2, DVec2)> {
     let p = &world.particles;
     let rows = p.get(&POSITION).iter().zip(p.get(&VELOCITY));
     let particles =
@@ -174,7 +174,7 @@ fn points(world: &World, across: u32) -> Vec<(DVec2, DVec2)> {
 }
 
 /// The velocity at a place: the constant term of a linear fit through the points within reach.
-fn velocity_at(points: &[(DVec2, DVec2)], at: DVec2, reach: f64) -> DVec2 {
+pub fn velocity_at(points: &[(DVec2, DVec2)], at: DVec2, reach: f64) -> DVec2 {
     let (mut moments, mut sums) = (DMat3::ZERO, [DVec3::ZERO; 2]);
     for (x, v) in points {
         let d = (*x - at) / reach;
@@ -192,11 +192,11 @@ fn velocity_at(points: &[(DVec2, DVec2)], at: DVec2, reach: f64) -> DVec2 {
 }
 
 /// A station of the table: u(½, y) and v(x, ½) at Re = 100 and 1000.
-struct Station {
-    y: f64,
-    u: [f64; 2],
-    x: f64,
-    v: [f64; 2],
+pub struct Station {
+    pub y: f64,
+    pub u: [f64; 2],
+    pub x: f64,
+    pub v: [f64; 2],
 }
 
 const fn station(y: f64, u: [f64; 2], x: f64, v: [f64; 2]) -> Station {
@@ -204,7 +204,7 @@ const fn station(y: f64, u: [f64; 2], x: f64, v: [f64; 2]) -> Station {
 }
 
 /// Without the ends of the lines, where the walls' velocity is given [Ghia1982, Tables I, II].
-const GHIA: [Station; 15] = [
+pub const GHIA: [Station; 15] = [
     station(0.0547, [-0.03717, -0.18109], 0.0625, [0.09233, 0.27485]),
     station(0.0625, [-0.04192, -0.20196], 0.0703, [0.10091, 0.29012]),
     station(0.0703, [-0.04775, -0.22220], 0.0781, [0.10890, 0.30353]),

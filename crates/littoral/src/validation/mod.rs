@@ -6,7 +6,7 @@
 //! and expect them to fail.
 
 mod archimedes;
-mod cavity;
+pub mod cavity;
 mod conservation;
 mod dam_break;
 mod dispersion;
