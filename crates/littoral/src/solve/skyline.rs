@@ -103,12 +103,15 @@ mod tests {
         let count = 40;
         let first: Vec<u32> = (0..count).map(|row: u32| row.saturating_sub(1 + row * 7 % 9)).collect();
         let mut skyline = Skyline::new(first.iter().copied());
+        let value = |row: usize, column: usize| match row == column {
+            true => 12.0,
+            false => ((row * 31 + column * 17) % 13) as f64 / 13.0,
+        };
         let mut full = vec![vec![0.0; count as usize]; count as usize];
-        for row in 0..count as usize {
-            for column in first[row] as usize..=row {
-                let value = if row == column { 12.0 } else { ((row * 31 + column * 17) % 13) as f64 / 13.0 };
-                *skyline.at(row, column) = value;
-                (full[row][column], full[column][row]) = (value, value);
+        for (row, &first) in first.iter().enumerate() {
+            for column in first as usize..=row {
+                *skyline.at(row, column) = value(row, column);
+                (full[row][column], full[column][row]) = (value(row, column), value(row, column));
             }
         }
         let exact: Vec<f64> = (0..count).map(|k| f64::from(k).sin()).collect();
