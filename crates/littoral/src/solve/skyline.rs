@@ -107,16 +107,16 @@ mod tests {
             true => 12.0,
             false => ((row * 31 + column * 17) % 13) as f64 / 13.0,
         };
-        let mut full = vec![vec![0.0; count as usize]; count as usize];
         for (row, &first) in first.iter().enumerate() {
-            for column in first as usize..=row {
-                *skyline.at(row, column) = value(row, column);
-                (full[row][column], full[column][row]) = (value(row, column), value(row, column));
-            }
+            (first as usize..=row).for_each(|column| *skyline.at(row, column) = value(row, column));
         }
+        let full = |row: usize, column: usize| {
+            let (low, high) = (row.min(column), row.max(column));
+            if low < first[high] as usize { 0.0 } else { value(high, low) }
+        };
         let exact: Vec<f64> = (0..count).map(|k| f64::from(k).sin()).collect();
-        let mut x: Vec<f64> =
-            full.iter().map(|row| row.iter().zip(&exact).map(|(a, x)| a * x).sum()).collect();
+        let product = |row| exact.iter().enumerate().map(|(column, x)| full(row, column) * x).sum();
+        let mut x: Vec<f64> = (0..count as usize).map(product).collect();
         skyline.factor();
         skyline.solve(&mut x);
         let worst = x.iter().zip(&exact).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
