@@ -167,6 +167,11 @@ mod tests {
         }
     }
 
+    #[test]
+    fn springs_stiffen_as_they_should() {
+        assert!(passes(&spring_stiffness::SPRING_STIFFNESS, &|_| ()));
+    }
+
     /// The tension of an interface is no behaviour's: it is taken away instead.
     #[test]
     fn a_missing_interface_tension_is_noticed() {
