@@ -29,7 +29,6 @@ scenes!(
     "river",
     "lava",
     "bowling-ball",
-    "vibrated-dish",
     "adhesion",
     "flag",
     "banner",

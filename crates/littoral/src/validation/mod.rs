@@ -176,6 +176,11 @@ mod tests {
         assert!(!all_pass(hydrostatic::column(2, "quotients", "tait", &flip("tait"))));
     }
 
+    #[test]
+    fn springs_stiffen_as_they_should() {
+        assert!(passes(&spring_stiffness::SPRING_STIFFNESS, &|_| ()));
+    }
+
     /// The tension of an interface is no behaviour's: it is taken away instead.
     #[test]
     fn a_missing_interface_tension_is_noticed() {
