@@ -7,7 +7,7 @@
 //!
 //! With S = ∫ e^{−s(t−σ)} f′(σ) dσ for each rate, a step of length h takes e^{−sh} S and adds its own part, and D^q is the sum
 //! of w S over the past before the newest step, which is integrated exactly. So the error is that of the kernel between the newest step
-//! and the horizon, and does not depend on whether steps are equal. Beyond the horizon the sum fades exponentially.
+//! and the horizon, and does not depend on whether steps are equal. Far beyond the horizon the sum fades exponentially.
 
 use libm::{exp, expm1, log, pow, sqrt, tgamma};
 
@@ -84,6 +84,12 @@ impl Exponentials {
         let unit = horizon / SPAN;
         let terms = terms.into_iter().map(|(s, w)| (s / unit, w * pow(unit, -q))).collect();
         Exponentials { order: q, terms, error }
+    }
+
+    /// The same times e^{−τ rate}: beyond 1/rate it has faded, and its integral is finite.
+    pub fn tempered(mut self, rate: f64) -> Exponentials {
+        self.terms.iter_mut().for_each(|(s, _)| *s += rate);
+        self
     }
 
     /// Σ w e^{−sτ}.
