@@ -20,8 +20,8 @@ use crate::solve::fractional::{Exponentials, Of, Rule, interval, response, windo
 /// Most columns that a past may have: steps of a window, or exponentials and the last rate.
 pub const MOST_COLUMNS: usize = 32;
 
-/// Particles that one task works on: their columns fit into a core's cache.
-const PIECE: usize = 512;
+/// Particles that one task works on: 21 columns of vectors fit into a core's nearest cache.
+const PIECE: usize = 64;
 
 /// Columns of one quantity's past.
 pub struct PastColumns<K: 'static> {
@@ -67,7 +67,8 @@ pub enum Reach {
 pub enum Measure {
     /// D^q: the source's unit times s^{1−q} for rates, over s^q for values.
     Derivative,
-    /// D^q over that of a path of rate 1: a mean of the rates, the recent ones weighing most. Only of rates.
+    /// D^q over that of a path of rate 1: a mean of the rates, the recent ones weighing most. Only of rates. The whole past
+    /// fades as e^{−τ/horizon} in it: without that, a mean over τ^−q is one over all of the past.
     Mean,
 }
 
@@ -156,10 +157,12 @@ where
         let (kernel, steps) = match what.reach {
             Reach::Window { steps, .. } => (None, steps),
             Reach::Whole { tolerance, horizon } => {
-                (Some(Exponentials::fit(what.order, tolerance, horizon)), 1)
+                let fit = Exponentials::fit(what.order, tolerance, horizon);
+                let fades = what.measure == Measure::Mean;
+                (Some(if fades { fit.tempered(1.0 / horizon) } else { fit }), 1)
             }
             Reach::Fading { tolerance, time } => {
-                (Some(Exponentials::fit(what.order, tolerance, 10.0 * time).faded(time)), 1)
+                (Some(Exponentials::fit(what.order, tolerance, 10.0 * time).tempered(1.0 / time)), 1)
             }
         };
         let history =
@@ -323,13 +326,18 @@ where
         let (q, of) = (self.what.order, self.what.of);
         let (past, new, updates) = match (&self.kernel, self.what.reach) {
             (Some(kernel), _) => {
-                // The newest step is integrated exactly; what is older has faded by then.
+                // The newest step is integrated exactly (where the past fades, with the fading of its middle); what is older
+                // has decayed by then.
                 let newest = interval(q, Rule::Trapezoid, of, 0.0, dt);
+                let fading = match (self.what.measure, self.what.reach) {
+                    (Measure::Mean, Reach::Whole { horizon, .. }) => libm::exp(-0.5 * dt / horizon),
+                    _ => 1.0,
+                };
                 let updates: Vec<_> = (0..kernel.terms.len()).map(|k| kernel.update(k, of, dt)).collect();
                 let older = kernel.terms.iter().zip(&updates);
                 let mut past: Vec<f64> = older.map(|(&(_, w), update)| w * (1.0 + update.fade)).collect();
-                past.push(newest.old);
-                (past, newest.new, updates)
+                past.push(fading * newest.old);
+                (past, fading * newest.new, updates)
             }
             (None, Reach::Window { rule, steps }) => {
                 let mut all = vec![dt];

@@ -60,8 +60,8 @@ pub static SCHEMA: Schema = Schema {
         },
         Property {
             name: "horizon",
-            meaning: "time after which the whole past fades",
-            kind: Kind::Number { unit: Unit::Second, default: Default::Value(0.1), min: 1e-9, max: 1e9 },
+            meaning: "time T over which the whole past fades, as e^(−τ/T)",
+            kind: Kind::Number { unit: Unit::Second, default: Default::Value(0.02), min: 1e-9, max: 1e9 },
         },
         Property {
             name: "tolerance",

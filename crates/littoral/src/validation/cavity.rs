@@ -42,16 +42,20 @@ pub static CAVITY_MEMORY: Validation = Validation {
         let mut checks = Vec::new();
         for (name, memory) in [
             ("10 steps", "[body.behaviours.viscous-memory]"),
-            ("the whole past, fading after 0.1 s", "[body.behaviours.viscous-memory]\nreach = \"whole\""),
+            (
+                "the whole past, fading over 0.03 s",
+                "[body.behaviours.viscous-memory]\nreach = \"whole\"\nhorizon = 0.03",
+            ),
         ] {
             let with = flow(memory)?;
             let change = |which: usize| {
                 with.iter().zip(&without).map(|(a, b)| (a[which] - b[which]).abs()).fold(0.0, larger)
             };
-            // Two runs differ by what single particles do at the moments that are averaged.
+            // Two runs differ by about 1 %, by what single particles do at the moments that are averaged. And the mean of a velocity
+            // that turns lags: by a third of the window, some 0.03 s, in a flow that turns in about a second.
             let label = |line: &str| format!("largest change of {line}, over the lid's speed ({name})");
-            checks.push(Check::below(label("u along the vertical centre line"), "", change(0), 0.02));
-            checks.push(Check::below(label("v along the horizontal centre line"), "", change(1), 0.02));
+            checks.push(Check::below(label("u along the vertical centre line"), "", change(0), 0.03));
+            checks.push(Check::below(label("v along the horizontal centre line"), "", change(1), 0.03));
         }
         Ok(checks)
     },

@@ -7,7 +7,7 @@
 //!
 //! With S = ∫ e^{−s(t−σ)} f′(σ) dσ for each rate, a step of length h takes e^{−sh} S and adds its own part, and D^q is the sum
 //! of w S over the past before the newest step, which is integrated exactly. So the error is that of the kernel between the newest step
-//! and the horizon, and does not depend on whether steps are equal. Beyond the horizon the sum fades exponentially.
+//! and the horizon, and does not depend on whether steps are equal. Far beyond the horizon the sum fades exponentially.
 
 use libm::{exp, expm1, log, pow, sqrt, tgamma};
 
@@ -86,10 +86,10 @@ impl Exponentials {
         Exponentials { order: q, terms, error }
     }
 
-    /// The same kernel times e^{−τ/time}: each term decays faster by 1/time. (The newest step is taken without it, as
-    /// steps are much shorter.)
-    pub fn faded(mut self, time: f64) -> Exponentials {
-        self.terms.iter_mut().for_each(|(s, _)| *s += 1.0 / time);
+    /// The same times e^{−τ rate}: beyond 1/rate it has faded, and its integral is finite. (The newest step is taken without it,
+    /// as steps are much shorter.)
+    pub fn tempered(mut self, rate: f64) -> Exponentials {
+        self.terms.iter_mut().for_each(|(s, _)| *s += rate);
         self
     }
 
