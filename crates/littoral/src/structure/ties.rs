@@ -141,7 +141,7 @@ impl Ties {
         *self = Ties::default();
         for (id, other, length) in ends {
             if self.ids.last() != Some(&id) {
-                if self.ids.len() % PIECE == 0 {
+                if self.ids.len().is_multiple_of(PIECE) {
                     self.pieces.push(Piece { starts: vec![0], ..Piece::default() });
                 }
                 self.ids.push(id);
