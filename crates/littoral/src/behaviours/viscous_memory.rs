@@ -332,31 +332,6 @@ mod tests {
     }
 
     #[test]
-    fn a_uniform_stream_agrees_and_colliding_ones_do_not() {
-        let mut world = colliding("incompressible", "viscosity", "{ where = \"collisions\" }");
-        for _ in 0..5 {
-            let dt = world.clock.step;
-            world.step(dt).unwrap();
-        }
-        world.evaluate();
-        let p = &world.particles;
-        let (position, velocity) = (p.get(&crate::columns::POSITION), p.get(&VELOCITY));
-        let (mean, used) = (p.get(&VISCOUS_MEAN), p.get(&VISCOUS_VELOCITY));
-        let (mut streaming, mut colliding) = (0, 0);
-        for i in 0..p.len() {
-            let from_seam = (position[i].x - 0.5).abs().min(position[i].x).min(1.0 - position[i].x);
-            if from_seam > 0.2 {
-                assert_eq!(used[i], velocity[i], "nobody disagrees in the middle of a stream");
-                streaming += 1;
-            } else if from_seam < 0.02 && mean[i].distance(velocity[i]) > 1e-3 {
-                assert!(used[i].distance(mean[i]) < 1e-6, "at the seam the past counts");
-                colliding += 1;
-            }
-        }
-        assert!(streaming > 20 && colliding > 5, "{streaming} {colliding}");
-    }
-
-    #[test]
     fn a_resumed_run_remembers_the_same_bits() {
         for memory in ["{}", "{ reach = \"whole\", horizon = 0.05 }"] {
             let scene = colliding_scene("incompressible", "viscosity", memory);
