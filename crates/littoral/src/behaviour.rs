@@ -101,6 +101,12 @@ pub enum Unit {
     Kelvin,
     /// A moment; of bending stiffness for each metre of width, N·m²/m.
     NewtonMetre,
+    /// Drag of a surface: a pressure over a velocity.
+    PascalSecondPerMetre,
+    /// The same over a derivative of order q.
+    PascalSecondToTheOrderPerMetre,
+    /// What a derivative of order q is multiplied with to be a number of the path's own unit.
+    SecondToTheOrder,
 }
 
 impl Unit {
@@ -123,6 +129,9 @@ impl Unit {
             Unit::Degree => "°",
             Unit::Kelvin => "K",
             Unit::NewtonMetre => "N·m",
+            Unit::PascalSecondPerMetre => "Pa·s/m",
+            Unit::PascalSecondToTheOrderPerMetre => "Pa·s^q/m",
+            Unit::SecondToTheOrder => "s^q",
         }
     }
 }

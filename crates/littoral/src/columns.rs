@@ -62,6 +62,16 @@ pub static VISCOUS_MEAN: Vectors =
 /// The velocity that friction acts on, where it is not the particle's own, m/s.
 pub static VISCOUS_VELOCITY: Vectors =
     Vectors(ColumnSpec { name: "viscous_velocity", unit: "m/s", in_frames: false, part: Part::Intensive });
+/// What springs with a memory have of past velocities.
+pub static SPRING_PAST: [Vectors; MOST_COLUMNS] = past_columns!(Vectors, "spring", "m/s");
+/// D^q of the particle's path as its springs remember it, m/s^q.
+pub static SPRING_MEMORY: Vectors =
+    Vectors(ColumnSpec { name: "spring_memory", unit: "m/s^q", in_frames: false, part: Part::Intensive });
+/// What the water around a particle has of past velocities.
+pub static WATER_PAST: [Vectors; MOST_COLUMNS] = past_columns!(Vectors, "water", "m/s");
+/// D^q of the particle's path as the water around it remembers it, m/s^q.
+pub static WATER_MEMORY: Vectors =
+    Vectors(ColumnSpec { name: "water_memory", unit: "m/s^q", in_frames: false, part: Part::Intensive });
 /// How often the particle has been halved since it was born as one of its body's spacing.
 pub static LEVEL: Indices = Indices(ColumnSpec { name: "level", unit: "", in_frames: true, part: Part::Own });
 /// About how far the nearest free surface is, m.

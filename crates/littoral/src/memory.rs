@@ -302,6 +302,13 @@ where
         weights.new
     }
 
+    /// The result at the end of a step of `dt` seconds that is still to be taken, of a path of rate 1 since the start.
+    pub fn foresee_unit_rate(&self, dt: f64) -> f32 {
+        let weights = self.weights(dt);
+        let past: Vec<f64> = weights.past.iter().map(|&weight| f64::from(weight)).collect();
+        self.sum_of(&past, f64::from(weights.new)) as f32
+    }
+
     /// Columns of a window, newest first. One is written in each step, in turn.
     fn slots(&self) -> Vec<usize> {
         let width = self.width();

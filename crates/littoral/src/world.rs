@@ -541,7 +541,7 @@ fn behaviours_with_numbers(scene: &Scene) -> Vec<Vec<BehaviourUse>> {
         for (value, property) in used.values.iter_mut().zip(used.schema.properties) {
             if *value == Value::Automatic {
                 *value = match (used.schema.name, property.name) {
-                    ("gravity", "acceleration") => Value::Vector(scene.gravity),
+                    ("gravity", "acceleration") | ("underwater", "gravity") => Value::Vector(scene.gravity),
                     ("stretch-limit", "down") => Value::Vector(scene.gravity),
                     ("tait" | "double-density", "sound_speed") => Value::Number(Curve::constant(sound_speed)),
                     ("contact", "distance") => Value::Number(Curve::constant(body.spacing)),

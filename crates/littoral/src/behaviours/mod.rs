@@ -19,6 +19,7 @@ pub mod impulse_viscosity;
 pub mod incompressible;
 #[cfg(test)]
 mod law_tests;
+pub mod past;
 pub mod pressure;
 pub mod shell;
 pub mod sph_cloth;
@@ -26,6 +27,7 @@ pub mod springs;
 pub mod stretch_limit;
 pub mod tait;
 pub mod tension;
+pub mod underwater;
 pub mod viscosity;
 pub mod viscous_memory;
 pub mod wall_contact;
@@ -70,6 +72,7 @@ pub static REGISTRY: &[&dyn Behaviour] = &[
     &tension::pairwise::PairwiseTension,
     &dispersion::Dispersion,
     &drag::Drag,
+    &underwater::Underwater,
     &elastic::Elastic,
     &shell::Shell,
     &sph_cloth::SphCloth,

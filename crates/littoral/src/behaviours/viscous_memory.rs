@@ -14,7 +14,8 @@
 use glam::Vec4;
 use rayon::prelude::*;
 
-use crate::behaviour::{BehaviourUse, Default, Kind, Property, Schema, Unit, Value};
+use crate::behaviour::{BehaviourUse, Default, Kind, Property, Schema, Unit};
+use crate::behaviours::past::{self, number, reach};
 use crate::behaviours::{Around, Behaviour};
 use crate::columns::{VELOCITY, VISCOUS_MEAN, VISCOUS_PAST, VISCOUS_VELOCITY};
 use crate::kernels::Kernel;
@@ -24,7 +25,7 @@ use crate::particles::{Particles, Vectors};
 use crate::resolve::Resolved;
 use crate::scene::Body;
 use crate::simd::*;
-use crate::solve::fractional::{LOWEST_TOLERANCE, ORDERS, Of, Rule, window};
+use crate::solve::fractional::{Of, Rule, window};
 
 pub static SCHEMA: Schema = Schema {
     name: "viscous-memory",
@@ -33,46 +34,15 @@ pub static SCHEMA: Schema = Schema {
     half_weight: "friction acts on the mean of v and v̄",
     reference: "OzgenSumengen2013, Eqs. 7, 9; Ozgen2013, ch. 4",
     properties: &[
-        Property {
-            name: "order",
-            meaning: "order q of the derivative: at 1 only the present counts, at 0 all of the past counts alike",
-            kind: Kind::Number {
-                unit: Unit::One,
-                default: Default::Value(0.5),
-                min: ORDERS[0],
-                max: ORDERS[1],
-            },
-        },
-        Property {
-            name: "reach",
-            meaning: "how far back: over the last steps by the product-trapezoidal rule or by Coimbra's, or over the whole past",
-            kind: Kind::Choice { options: &["window", "coimbra", "whole"], default: 0 },
-        },
-        Property {
-            name: "steps",
-            meaning: "steps of the window; a whole number",
-            kind: Kind::Number {
-                unit: Unit::One,
-                default: Default::Value(10.0),
-                min: 1.0,
-                max: MOST_COLUMNS as f64,
-            },
-        },
+        past::ORDER,
+        past::REACH,
+        past::steps(10.0),
         Property {
             name: "horizon",
             meaning: "time T over which the whole past fades, as e^(−τ/T)",
             kind: Kind::Number { unit: Unit::Second, default: Default::Value(0.02), min: 1e-9, max: 1e9 },
         },
-        Property {
-            name: "tolerance",
-            meaning: "relative error of the kernel up to the horizon, where the whole past counts",
-            kind: Kind::Number {
-                unit: Unit::One,
-                default: Default::Value(1e-4),
-                min: LOWEST_TOLERANCE,
-                max: 0.1,
-            },
-        },
+        past::TOLERANCE,
         Property {
             name: "where",
             meaning: "which friction remembers: all of it, or where velocities of neighbours disagree",
@@ -85,9 +55,6 @@ pub static SCHEMA: Schema = Schema {
         },
     ],
 };
-
-/// What must be the same for all bodies, and at all times: particles have one past.
-pub const COMMON: [&str; 5] = ["order", "reach", "steps", "horizon", "tolerance"];
 
 /// Frictions that it changes.
 pub const FRICTIONS: [&str; 2] = ["viscosity", "artificial-viscosity"];
@@ -135,23 +102,6 @@ impl Behaviour for ViscousMemory {
                 *out = velocity[i] + (mean[i] - velocity[i]) * share;
             });
         });
-    }
-}
-
-fn number(used: &BehaviourUse, property: &str) -> f64 {
-    match used.value(property) {
-        Value::Number(curve) => curve.at(0.0),
-        Value::Choice(k) => *k as f64,
-        other => unreachable!("`{property}` is {other:?}"),
-    }
-}
-
-fn reach(used: &BehaviourUse) -> Reach {
-    let steps = number(used, "steps") as usize;
-    match used.value("reach") {
-        Value::Choice(0) => Reach::Window { steps, rule: Rule::Trapezoid },
-        Value::Choice(1) => Reach::Window { steps, rule: Rule::Coimbra },
-        _ => Reach::Whole { tolerance: number(used, "tolerance"), horizon: number(used, "horizon") },
     }
 }
 

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::behaviour::BehaviourUse;
 use crate::behaviour::Value;
-use crate::behaviours::{self, Behaviour, REGISTRY, springs, viscous_memory};
+use crate::behaviours::{self, Behaviour, REGISTRY, past, springs, underwater, viscous_memory};
 use crate::timeline::Curve;
 
 /// More particles than this are a slip of the keyboard: 2·10⁸ take more than 20 GB.
@@ -53,16 +53,15 @@ pub fn density_gains(drafts: &[Draft], log: &Log) {
     }
 }
 
-/// Particles have one past, and only explicit friction looks into it.
-pub fn viscous_memory(drafts: &[Draft], log: &Log) {
+/// Only explicit friction looks into the past, and only some solves of springs do.
+pub fn memories(drafts: &[Draft], log: &Log) {
     let uses = |draft: &Draft, name: &str| {
         let used = draft.body.iter().flat_map(|body| &body.behaviours).find(|used| used.schema.name == name);
         used.cloned()
     };
-    let mut first: Option<(&Draft, BehaviourUse)> = None;
     for draft in drafts {
-        let Some(used) = uses(draft, "viscous-memory") else { continue };
-        if viscous_memory::FRICTIONS.iter().all(|friction| uses(draft, friction).is_none()) {
+        let has_friction = viscous_memory::FRICTIONS.iter().any(|friction| uses(draft, friction).is_some());
+        if uses(draft, "viscous-memory").is_some() && !has_friction {
             let message =
                 format!("`{}` has `viscous-memory`, but no friction that could remember", draft.name);
             log.push(
@@ -71,15 +70,36 @@ pub fn viscous_memory(drafts: &[Draft], log: &Log) {
                     .help("give it one of them (`implicit-viscosity` does not remember), or leave `viscous-memory` out"),
             );
         }
-        for property in viscous_memory::COMMON {
+        if uses(draft, "springs")
+            .is_some_and(|used| springs::remember(&used) && !springs::may_remember(&used))
+        {
+            let message = format!("the springs of `{}` remember, and their method cannot", draft.name);
+            log.push(
+                Problem::error("key-clash", &draft.at, message)
+                    .label("has `memory` in `springs`")
+                    .help("use `method = \"implicit\"` or \"undamped\", or leave `memory` out"),
+            );
+        }
+    }
+    one_past(drafts, "viscous-memory", |_| true, log);
+    one_past(drafts, "springs", springs::remember, log);
+    one_past(drafts, "underwater", underwater::remembers, log);
+}
+
+/// Particles have one past, for each behaviour that remembers.
+fn one_past(drafts: &[Draft], name: &str, remembers: fn(&BehaviourUse) -> bool, log: &Log) {
+    let mut first: Option<(&Draft, BehaviourUse)> = None;
+    for draft in drafts {
+        let used = draft.body.iter().flat_map(|body| &body.behaviours).find(|used| used.schema.name == name);
+        let Some(used) = used.filter(|used| remembers(used)).cloned() else { continue };
+        for property in past::COMMON {
             let changes =
                 matches!(used.value(property), Value::Number(curve) if curve.as_constant().is_none());
             let differs = first.as_ref().filter(|(_, first)| first.value(property) != used.value(property));
             if changes || differs.is_some() {
-                let message = format!(
-                    "the `{property}` of `viscous-memory` is not the same for all bodies at all times"
-                );
-                let problem = Problem::error("viscous-memory", &draft.at, message)
+                let message =
+                    format!("the `{property}` of `{name}` is not the same for all bodies at all times");
+                let problem = Problem::error("one-past", &draft.at, message)
                     .label(if changes { "changes here" } else { "differs here" })
                     .help("particles have one past: give all bodies the same number");
                 log.push(match differs {
@@ -91,9 +111,9 @@ pub fn viscous_memory(drafts: &[Draft], log: &Log) {
         if let Value::Number(steps) = used.value("steps")
             && steps.as_constant().is_some_and(|steps| steps.fract() != 0.0)
         {
-            let message = format!("`{}` has a `viscous-memory` over a part of a step", draft.name);
+            let message = format!("`{}` has a `{name}` over a part of a step", draft.name);
             log.push(
-                Problem::error("viscous-memory", &draft.at, message)
+                Problem::error("one-past", &draft.at, message)
                     .label("its `steps` are no whole number")
                     .help("a window is made of whole steps: round it"),
             );
@@ -315,13 +335,15 @@ pub fn springs_and_air(drafts: &[Draft], log: &Log) {
         }
         let has_surface = has_rows || matches!(source, Source::Shape(Shape::Net { .. }));
         let is_held = draft.body.as_ref().is_some_and(Body::holds_shape);
-        if uses(draft, "air").is_some() && !(has_surface && is_held) {
-            let message = format!("`{}` has no surface that air could act on", draft.name);
-            log.push(
-                Problem::error("key-clash", &draft.at, message).label("has `air`").help(
-                    "air is for sheets, nets and lines that hold their shape; `drag` is for all others",
-                ),
-            );
+        for around in ["air", "underwater"] {
+            if uses(draft, around).is_some() && !(has_surface && is_held) {
+                let message = format!("`{}` has no surface that `{around}` could act on", draft.name);
+                log.push(
+                    Problem::error("key-clash", &draft.at, message).label(format!("has `{around}`")).help(
+                        "it is for sheets, nets and lines that hold their shape; `drag` is for all others",
+                    ),
+                );
+            }
         }
     }
 }

@@ -159,7 +159,7 @@ fn read_scene(root: &Node, name: &str, start: &Place, log: &Log, files: &Shelf<'
 
     check::duplicate_names(&drafts, log);
     check::density_gains(&drafts, log);
-    check::viscous_memory(&drafts, log);
+    check::memories(&drafts, log);
     check::one_pressure(&drafts, log);
     check::one_memory(&drafts, log);
     check::springs_and_air(&drafts, log);

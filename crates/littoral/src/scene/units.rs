@@ -117,6 +117,9 @@ const KINDS: &[(Unit, &str, &[Spelling])] = &[
         "a bending stiffness",
         &[times("N·m", 1.0), times("mN·m", 1e-3), times("uN·m", 1e-6)],
     ),
+    (Unit::PascalSecondPerMetre, "a drag of a surface", &[times("Pa·s/m", 1.0), times("kPa·s/m", 1e3)]),
+    (Unit::PascalSecondToTheOrderPerMetre, "a history drag", &[times("Pa·s^q/m", 1.0)]),
+    (Unit::SecondToTheOrder, "a memory", &[times("s^q", 1.0)]),
     (Unit::Degree, "an angle", &[times("deg", 1.0), times("°", 1.0), times("rad", DEGREES_PER_RADIAN)]),
     (Unit::Kelvin, "a temperature", &[times("K", 1.0), Spelling { name: "°C", factor: 1.0, offset: 273.15 }]),
 ];
@@ -272,9 +275,10 @@ mod tests {
             Unit::KilogramPerCubicMetre | Unit::Pascal | Unit::PascalSecond | Unit::NewtonPerMetre => (),
             Unit::SquareMetrePerSecond => (),
             Unit::SquareMetrePerSecondSquared | Unit::PerSecond | Unit::Degree | Unit::Kelvin => (),
-            Unit::CubicMetrePerSecond | Unit::NewtonMetre => (),
+            Unit::CubicMetrePerSecond | Unit::NewtonMetre | Unit::PascalSecondPerMetre => (),
+            Unit::PascalSecondToTheOrderPerMetre | Unit::SecondToTheOrder => (),
         };
         KINDS.iter().for_each(|row| all(row.0));
-        assert_eq!(KINDS.len(), 16);
+        assert_eq!(KINDS.len(), 19);
     }
 }

@@ -1,0 +1,314 @@
+//! Underwater cloth, measured: four drag models on a hanging cloth whose top edge is swung or towed [Ozgen2010; Ozgen2013, ch. 3].
+//!
+//!   underwater-cloth models | history | window | steps | cost
+//!
+//! Each prints a table. Bumps are extrema of the mid-line's distance from its chord; see `Profile`.
+
+use std::time::Instant;
+
+use glam::Vec4;
+use littoral::columns::POSITION;
+use littoral::scene;
+use littoral::world::World;
+
+/// Of the cloth, m; its particles in a row and in a column.
+const HEIGHT: f64 = 0.6;
+const WIDTH: f64 = 0.4;
+const FINE: (usize, usize) = (41, 61);
+const COARSE: (usize, usize) = (21, 31);
+/// Longest step, s; faster cloth takes shorter ones.
+const STEP: f64 = 2e-3;
+/// Of a swing, s and m.
+const PERIOD: f64 = 1.0;
+const SWING: f64 = 0.08;
+/// A bump is at least so deep, m.
+const LEAST: f64 = 0.004;
+
+fn main() {
+    for name in std::env::args().skip(1) {
+        let start = Instant::now();
+        match name.as_str() {
+            "models" => models(),
+            "history" => history(),
+            "window" => window(),
+            "steps" => steps(),
+            "cost" => cost(),
+            other => panic!("no experiment is called `{other}`"),
+        }
+        eprintln!("{name}: {:.0} s", start.elapsed().as_secs_f64());
+    }
+}
+
+/// What the water and the springs do.
+#[derive(Clone, Debug)]
+struct Model {
+    name: &'static str,
+    springs: String,
+    water: String,
+}
+
+/// Those of [Ozgen2010, fig. 7], from left to right.
+fn four() -> [Model; 4] {
+    let damped = || "stretch_damping = 0.01\nshear_damping = 0.01\nbend_damping = 0.01".to_owned();
+    let model = |name, springs, water: &str| Model { name, springs, water: water.to_owned() };
+    [
+        model("viscous and normal", damped(), "viscous_drag = 2\nnormal_drag = 4"),
+        model("viscous", damped(), "viscous_drag = 2"),
+        model("normal", damped(), "normal_drag = 4"),
+        fractional(3.0, "reach = \"coimbra\"\nsteps = 3"),
+    ]
+}
+
+fn fractional(history: f64, reach: &str) -> Model {
+    Model {
+        name: "fractional",
+        springs: format!("memory = 0.1\n{reach}"),
+        water: format!("viscous_drag = 2\nhistory_drag = {history}\n{reach}"),
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Motion {
+    Swung,
+    Towed,
+}
+
+/// 2.2 kg/m² of wet cotton, of which water carries 2.0.
+fn world(model: &Model, motion: Motion, (columns, rows): (usize, usize), step: f64, seconds: f64) -> World {
+    let spacing = HEIGHT / (rows - 1) as f64;
+    assert!((WIDTH / (columns - 1) as f64 - spacing).abs() < 1e-9, "square cells");
+    let place = |t: f64| match motion {
+        Motion::Swung => SWING * (std::f64::consts::TAU * t / PERIOD).sin(),
+        // Off at once, as by hand.
+        Motion::Towed => 0.25 * t,
+    };
+    let keys: Vec<String> = (0..=(seconds * 32.0) as usize)
+        .map(|k| {
+            let t = k as f64 / 32.0;
+            format!("[{t}, [{}, 0, 0]]", place(t))
+        })
+        .collect();
+    let text = format!(
+        "sph.spacing = {spacing}\ntime = {{ until = {seconds}, maximum_step = {step} }}\n[[body]]\ndensity = 1100\nthickness = 0.002\n\
+         shape.sheet = {{ corner = [0, 0, 0], along = [0, 0, {WIDTH}], across = [0, {}, 0] }}\n\
+         [body.behaviours.springs]\nstretch_stiffness = 200\nshear_stiffness = 20\nbend_stiffness = 1e-5\n{}\n\
+         [body.behaviours.underwater]\n{}\n[[pin]]\nshape.box = {{ min = [-1, -0.001, -1], max = [1, 1, 1] }}\n\
+         motion.position = {{ keys = [{}], ease = \"linear\" }}\n",
+        -HEIGHT,
+        model.springs,
+        model.water,
+        keys.join(", "),
+    );
+    let (scene, _) =
+        scene::load("underwater", &text, &[]).unwrap_or_else(|problems| panic!("{}", problems.plain()));
+    World::new(&scene)
+}
+
+/// The mid-line, from top to bottom, and its distance from the chord.
+struct Profile {
+    bumps: Vec<Bump>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Bump {
+    /// How far down the cloth, m along it.
+    down: f64,
+    /// From the line between the two bumps beside it, or the ends, m; its sign is the side.
+    depth: f64,
+}
+
+impl Profile {
+    fn of(world: &World) -> Profile {
+        let (rows, columns) = world.structure.sheets[0].grid.expect("a grid");
+        let place = world.particles.get(&POSITION);
+        let node = |row: usize| -> Vec4 {
+            place[world.structure.nodes.rows()[row * columns + columns / 2] as usize]
+        };
+        let line: Vec<Vec4> = (0..rows).map(node).collect();
+        let chord = (line[rows - 1] - line[0]).normalize();
+        let side = Vec4::new(-chord.y, chord.x, 0.0, 0.0);
+        let away: Vec<f64> = line.iter().map(|x| f64::from((*x - line[0]).dot(side))).collect();
+        let mut down = vec![0.0];
+        for k in 1..rows {
+            down.push(down[k - 1] + f64::from(line[k].distance(line[k - 1])));
+        }
+        // Turning points, then the shallow ones out, in pairs, from the shallowest on: what is left alternates.
+        let mut turns = vec![0];
+        turns.extend(
+            (1..rows - 1).filter(|&k| {
+                (away[k] - away[k - 1]) * (away[k + 1] - away[k]) <= 0.0 && away[k] != away[k - 1]
+            }),
+        );
+        turns.push(rows - 1);
+        loop {
+            let height = |k: usize| (away[turns[k + 1]] - away[turns[k]]).abs();
+            let Some(least) = (0..turns.len() - 1).min_by(|&a, &b| height(a).total_cmp(&height(b))) else {
+                break;
+            };
+            if height(least) >= LEAST || turns.len() == 2 {
+                break;
+            }
+            // The ends stay.
+            let last = turns.len() - 1;
+            if least == 0 {
+                turns.remove(1);
+            } else if least + 1 == last {
+                turns.remove(last - 1);
+            } else {
+                turns.drain(least..=least + 1);
+            }
+        }
+        let bump = |k: usize| {
+            let [a, b, c] = [turns[k - 1], turns[k], turns[k + 1]];
+            let share = (down[b] - down[a]) / (down[c] - down[a]);
+            Bump { down: down[b], depth: away[b] - away[a] - share * (away[c] - away[a]) }
+        };
+        Profile { bumps: (1..turns.len().max(2) - 1).map(bump).collect() }
+    }
+}
+
+#[derive(Default)]
+struct Measured {
+    /// Mean number of bumps, and most at one time.
+    count: f64,
+    most: usize,
+    /// Mean depth, m.
+    depth: f64,
+    /// Mean way of a bump down the cloth over time, m/s, and how far down the deepest place of bumps at least 4 mm deep was.
+    speed: f64,
+    reach: f64,
+}
+
+/// Looks at a cloth fifty times a second from `from` to `until`, s.
+fn measure(mut world: World, from: f64, until: f64) -> Measured {
+    let every = 0.02;
+    world.advance_to(from).unwrap();
+    let (mut before, mut looks) = (Profile::of(&world), 0);
+    let (mut all, mut went, mut matches) = (Measured::default(), 0.0, 0);
+    let mut bumps = 0;
+    for k in 1..=((until - from) / every).round() as usize {
+        world.advance_to(from + every * k as f64).unwrap();
+        let now = Profile::of(&world);
+        looks += 1;
+        bumps += now.bumps.len();
+        all.most = all.most.max(now.bumps.len());
+        for bump in &now.bumps {
+            all.depth += bump.depth.abs();
+            all.reach = all.reach.max(bump.down);
+            // The same bump a moment ago: the nearest one on the same side.
+            let same = before.bumps.iter().filter(|old| old.depth * bump.depth > 0.0);
+            let near = same.map(|old| bump.down - old.down).min_by(|a, b| a.abs().total_cmp(&b.abs()));
+            if let Some(way) = near.filter(|way| way.abs() < 0.06) {
+                went += way;
+                matches += 1;
+            }
+        }
+        before = now;
+    }
+    all.count = bumps as f64 / looks as f64;
+    all.depth /= bumps.max(1) as f64;
+    all.speed = went / (every * f64::from(matches.max(1)));
+    all
+}
+
+fn line(name: &str, motion: Motion, mesh: (usize, usize), m: &Measured) {
+    println!(
+        "| {name} | {} | {}×{} | {:.1} | {} | {:.1} | {:.2} | {:.2} |",
+        if motion == Motion::Swung { "swung" } else { "towed" },
+        mesh.1,
+        mesh.0,
+        m.count,
+        m.most,
+        1e3 * m.depth,
+        m.speed,
+        m.reach
+    );
+}
+
+fn head(first: &str) {
+    println!(
+        "| {first} | top edge | mesh | bumps | most | depth, mm | speed, m/s | lowest, m |\n|---|---|---|---|---|---|---|---|"
+    );
+}
+
+fn models() {
+    head("model");
+    for mesh in [FINE, COARSE] {
+        for motion in [Motion::Swung, Motion::Towed] {
+            for model in four() {
+                let (from, until) = if motion == Motion::Swung { (3.0, 5.0) } else { (0.0, 2.0) };
+                line(model.name, motion, mesh, &measure(world(&model, motion, mesh, STEP, 5.0), from, until));
+            }
+        }
+    }
+}
+
+fn swung(name: &str, model: &Model, step: f64) {
+    line(name, Motion::Swung, COARSE, &measure(world(model, Motion::Swung, COARSE, step, 5.0), 3.0, 5.0));
+}
+
+fn history() {
+    head("history drag, Pa·s^½/m");
+    for drag in [0.0, 1.0, 3.0, 10.0, 30.0] {
+        swung(&format!("{drag}"), &fractional(drag, "reach = \"coimbra\"\nsteps = 3"), STEP);
+    }
+}
+
+fn window() {
+    head("remembered");
+    for steps in [1, 2, 3, 5, 10, 30] {
+        swung(
+            &format!("{steps} steps"),
+            &fractional(3.0, &format!("reach = \"coimbra\"\nsteps = {steps}")),
+            STEP,
+        );
+    }
+    swung("whole past", &fractional(3.0, "reach = \"whole\"\nhorizon = 10"), STEP);
+}
+
+/// What a window of three steps does depends on how long they are.
+fn steps() {
+    head("step");
+    for step in [4e-3, 2e-3, 1e-3, 5e-4] {
+        let name = |reach: &str| format!("{} ms, {reach}", 1e3 * step);
+        swung(&name("3 steps"), &fractional(3.0, "reach = \"coimbra\"\nsteps = 3"), step);
+        swung(&name("whole past"), &fractional(3.0, "reach = \"whole\"\nhorizon = 10"), step);
+    }
+}
+
+/// A frame is 1/30 s of the world, in steps of 1/240 s.
+fn cost() {
+    println!(
+        "| mesh | model | a step, ms | frames a second | over the regular model |\n|---|---|---|---|---|"
+    );
+    for mesh in [FINE, COARSE] {
+        let regular = four()[1].clone();
+        let models = [
+            ("regular", regular),
+            ("fractional, 3 steps", fractional(3.0, "reach = \"coimbra\"\nsteps = 3")),
+            ("fractional, whole past", fractional(3.0, "reach = \"whole\"\nhorizon = 10")),
+        ];
+        let mut worlds: Vec<World> =
+            models.iter().map(|(_, model)| world(model, Motion::Swung, mesh, 1.0 / 240.0, 9.0)).collect();
+        worlds.iter_mut().for_each(|world| world.advance_to(1.0).unwrap());
+        // In turns, so that whoever else uses the machine slows all of them; the fastest of many rounds counts.
+        let mut best = [f64::INFINITY; 3];
+        for round in 1..=24 {
+            for (world, best) in worlds.iter_mut().zip(&mut best) {
+                let (start, steps) = (Instant::now(), world.clock.steps);
+                world.advance_to(1.0 + f64::from(round) / 4.0).unwrap();
+                *best = best.min(start.elapsed().as_secs_f64() / (world.clock.steps - steps) as f64);
+            }
+        }
+        for ((name, _), time) in models.iter().zip(best) {
+            let over = 100.0 * (time / best[0] - 1.0);
+            println!(
+                "| {}×{} | {name} | {:.3} | {:.0} | {over:+.0} % |",
+                mesh.1,
+                mesh.0,
+                1e3 * time,
+                1.0 / (8.0 * time)
+            );
+        }
+    }
+}
