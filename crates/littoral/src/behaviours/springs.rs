@@ -1014,12 +1014,11 @@ mod tests {
             }
             x
         };
-        // A quarter of a way that it would have gone freely; errors of the first order in the step.
-        let errors = [2e-3, 1e-3, 5e-4].map(|step| (run("implicit", step) - exact).abs());
-        assert!(errors[2] < 0.02 * exact.abs().max(1e-3), "{errors:?} of {exact}");
-        assert!(errors[2] < 0.7 * errors[1] && errors[1] < 0.7 * errors[0], "{errors:?} of {exact}");
-        let undamped = (run("undamped", 1e-3) - exact).abs();
-        assert!(undamped < 0.02 * exact.abs().max(1e-3), "{undamped} of {exact}");
+        // By then it has all but come to rest. Backward Euler is of the first order in the step.
+        let errors = [2e-3, 1e-3, 5e-4].map(|step| (run("implicit", step) - exact).abs() / exact.abs());
+        assert!(errors[2] < 0.2 && errors[1] / errors[2] > 1.7 && errors[0] / errors[1] > 1.7, "{errors:?}");
+        let undamped = (run("undamped", 1e-3) - exact).abs() / exact.abs();
+        assert!(undamped < 0.05, "{undamped} of {exact}");
     }
 
     /// Whatever springs remember, they pull both ends alike.

@@ -371,13 +371,11 @@ mod tests {
 
     fn thrown(reach: &str, more: &str) -> Scene {
         let underwater = format!("{ALL}\nreach = \"{reach}\"\n{more}");
-        let mut text = format!(
+        let text = format!(
             "world.gravity = [0, 0, 0]\nsph.spacing = 0.05\ntime = {{ until = 10, maximum_step = 4e-3 }}\n[[body]]\ndensity = 1200\n\
              thickness = 0.001\nvelocity = [0.5, 0.1, 0.8]\n\
-             shape.sheet = {{ corner = [0, 0, 0], along = [0.4, 0, 0], across = [0, 0.4, 0] }}\n"
-        );
-        text += &format!(
-            "[body.behaviours.springs]\n{SPRINGS}\nreach = \"{reach}\"\n[body.behaviours.underwater]\n{underwater}"
+             shape.sheet = {{ corner = [0, 0, 0], along = [0.4, 0, 0], across = [0, 0.4, 0] }}\n\
+             [body.behaviours.springs]\n{SPRINGS}\nreach = \"{reach}\"\n[body.behaviours.underwater]\n{underwater}"
         );
         scene(&text)
     }
