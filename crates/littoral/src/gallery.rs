@@ -29,6 +29,7 @@ scenes!(
     "river",
     "lava",
     "bowling-ball",
+    "underwater-cloth",
     "adhesion",
     "flag",
     "banner",
