@@ -355,9 +355,10 @@ impl World {
         }
         let length = self.discretisation.smoothing_length();
         let mut limits = Limits::new(f32::INFINITY);
-        if self.has_sums {
-            limits.offer_motion(length, self.clock.speed.max(self.fastest_solid()), self.clock.acceleration);
-        }
+        // Where nobody sums over neighbours, contact knows how fast particles may be; but not what solids will run into.
+        let (speed, acceleration) =
+            if self.has_sums { (self.clock.speed, self.clock.acceleration) } else { (0.0, 0.0) };
+        limits.offer_motion(length, speed.max(self.fastest_solid()), acceleration);
         if self.is_incompressible() {
             // The pressure answers an acceleration a step late: above 0.2 a column of water caves in.
             limits.offer_acceleration(0.1, length, self.clock.acceleration);

@@ -85,7 +85,7 @@ impl Behaviour for Contact {
     fn limit(&self, now: &Resolved, state: &LimitState, limits: &mut Limits) {
         let distance = now.weighted("distance").max();
         let structure = state.structure;
-        // Contacts are found among neighbours, and resolved bit by bit: nodes near each other come closer by a quarter of a ball
+        // Contacts are found among neighbours, and resolved bit by bit: nodes near each other come closer by half a ball
         // at most. Before the first look at them, nothing is known but the speed.
         let (closing, fastest) = structure.contacts.speeds().unwrap_or((2.0 * state.speed, state.speed));
         let mut offer = |way: f32, speed: f32| {
