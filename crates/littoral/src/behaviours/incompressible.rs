@@ -7,7 +7,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use crate::behaviour::{BehaviourUse, Schema};
-use crate::behaviours::Behaviour;
+use crate::behaviours::{Behaviour, sand};
 use crate::columns::*;
 use crate::resolve::{Field, Resolved};
 use crate::solids::{Coupling, Wrench};
@@ -65,9 +65,13 @@ impl World {
         self.pack_for_pressure();
         let mut solve = std::mem::take(&mut self.pressure_solve);
         let (mut velocity, mut pressure) = (self.particles.take(&VELOCITY), self.particles.take(&PRESSURE));
-        let tolerance = Tolerance::new(self.solver.density_error, self.solver.iterations);
+        let grains = sand::lowest_pressures(&self.behaviours, self.particles.len());
+        let mut tolerance = Tolerance::new(self.solver.density_error, self.solver.iterations);
+        if grains.is_some() {
+            tolerance = tolerance.for_grains();
+        }
         let coupling = Coupling::new(&self.solids, &self.walls);
-        let setting = Setting { coupling: coupling.as_ref(), ..self.setting(dt) };
+        let setting = Setting { coupling: coupling.as_ref(), grains: grains.as_deref(), ..self.setting(dt) };
         let solved = solve.solve(&setting, &mut velocity, &mut pressure, tolerance);
         let shifted = self.solver.shift.then(|| solve.shift(&setting, tolerance));
         self.particles.put(&VELOCITY, velocity);
@@ -139,6 +143,7 @@ impl World {
             pressure: &d.pressure,
             dt,
             shifts: self.solver.shift,
+            grains: None,
             coupling: None,
         }
     }

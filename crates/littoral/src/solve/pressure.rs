@@ -63,6 +63,11 @@ impl Tolerance {
         Tolerance { error, part: 0.2, least: 0.01, largest: 5.0, iterations }
     }
 
+    /// Where grains rub, friction takes up what pressures leave, one step this way and the next that way: a heap creeps.
+    pub fn for_grains(self) -> Tolerance {
+        Tolerance { part: 1e-3, least: 1e-4, ..self }
+    }
+
     /// The error to reach, where it would be `task` without any pressure.
     fn goal(&self, task: Error) -> Error {
         let most = f64::from(self.error);
@@ -86,6 +91,8 @@ pub struct Setting<'a> {
     pub haste: f32,
     /// Whether shifts of positions even out the density.
     pub shifts: bool,
+    /// For each particle of a granular material the lowest pressure that it bears, Pa; −∞ for fluids. `None` where all are fluid.
+    pub grains: Option<&'a [f32]>,
     /// Free solids, which pressures accelerate too.
     pub coupling: Option<&'a Coupling<'a>>,
 }
@@ -100,6 +107,8 @@ pub struct PressureSolve {
     /// s − A p.
     residual: Vec<f32>,
     direction: Vec<f32>,
+    /// The lowest pressure that each particle may have, Pa: none inside, zero at surfaces.
+    floor: Vec<f32>,
     /// Inverse diagonal of A for those that take part, zero for the others.
     free: Vec<f32>,
     /// A times the direction.
@@ -148,6 +157,9 @@ const RETURN: f32 = 0.1;
 /// Compression that is slight. What goes beyond it comes from impacts, and is taken back at once, up to [`HASTE`].
 const SLIGHT: f32 = 0.002;
 
+/// Compression that grains keep: were it taken back, friction would oppose that, and both stresses would rise for ever.
+const PACKED: f32 = 0.01;
+
 /// Compression that a step may take back at once, as a part of how far, in smoothing lengths, the fastest particle goes in
 /// it: where all is slow, haste would throw drops out.
 pub const HASTE: f32 = 0.1;
@@ -191,7 +203,7 @@ impl PressureSolve {
     pub fn bytes(&self) -> usize {
         let rows = self.pushing.capacity() + self.acceleration.capacity() + self.change.capacity();
         let numbers =
-            [&self.source, &self.residual, &self.direction, &self.free, &self.image, &self.shifting];
+            [&self.source, &self.residual, &self.direction, &self.floor, &self.free, &self.image, &self.shifting];
         let numbers: usize = numbers.iter().map(|column| column.capacity()).sum();
         size_of::<Filled>() * self.filled.capacity() + 16 * rows + 4 * numbers + self.slopes.bytes()
     }
@@ -210,23 +222,30 @@ impl PressureSolve {
         tolerance: Tolerance,
     ) -> Solved {
         self.rate_of_change(setting);
-        let (dt, rows) = (setting.dt, self.source.par_iter_mut().with_min_len(8192).zip(&self.filled));
+        self.find_floors(setting, INSIDE);
+        let dt = setting.dt;
+        let rows = (&mut self.source, &self.filled, &self.floor).into_par_iter().with_min_len(8192);
         // Where sizes meet, δ is off by some per cent whatever the particles do: that must not be taken for an impact.
         let slight = if setting.rows.have_sizes() { f32::INFINITY } else { SLIGHT };
-        rows.for_each(|(source, filled)| {
+        rows.for_each(|(source, filled, floor)| {
             let room = 1.0 - filled.ratio;
+            let is_fluid = setting.grains.is_none() || *floor == f32::NEG_INFINITY;
             let change = match filled.ratio {
+                packed if packed > 1.0 && !is_fluid => {
+                    let gently = (dt / setting.relaxation).min(RETURN);
+                    gently * (room + PACKED).min(0.0)
+                }
                 compressed if compressed > 1.0 && !setting.shifts => {
                     let gently = (dt / setting.relaxation).min(RETURN);
                     gently * room + (1.0 - gently) * (room + slight).clamp(-setting.haste, 0.0)
                 }
-                inside if inside > INSIDE => 0.0,
+                inside if inside > INSIDE && *floor == f32::NEG_INFINITY => 0.0,
                 full if full > FILLED => CLOSE * room,
                 _ => room,
             };
             *source = (*source - change / dt) / dt;
         });
-        let solved = self.minimise(setting, pressure, INSIDE, tolerance);
+        let solved = self.minimise(setting, pressure, tolerance);
         let push = velocity.par_iter_mut().with_min_len(8192).zip(&self.acceleration);
         push.for_each(|(velocity, acceleration)| *velocity += *acceleration * dt);
         solved
@@ -241,7 +260,8 @@ impl PressureSolve {
         pressure.resize(self.filled.len(), 0.0);
         // What one step leaves, the next takes up: there is no need to be exact.
         let tolerance = Tolerance { part: 0.3, least: 0.2, largest: f32::INFINITY, ..tolerance };
-        let solved = self.minimise(setting, &mut pressure, f32::INFINITY, tolerance);
+        self.find_floors(&Setting { grains: None, ..*setting }, f32::INFINITY);
+        let solved = self.minimise(setting, &mut pressure, tolerance);
         self.shifting = pressure;
         self.acceleration.par_iter_mut().with_min_len(8192).for_each(|shift| *shift *= dt * dt);
         solved
@@ -258,14 +278,18 @@ impl PressureSolve {
         setting.rows.sum(&Change::of_velocity(setting, &self.filled), &mut self.source);
     }
 
-    /// Finds pressures with A p = s where p > 0 or δ is above `inside`, and A p ≥ s where p = 0; and what they push.
-    fn minimise(
-        &mut self,
-        setting: &Setting,
-        pressure: &mut [f32],
-        inside: f32,
-        tolerance: Tolerance,
-    ) -> Solved {
+    /// Fluids with δ above `inside` may have any pressure, grains no less than theirs, all others none below zero.
+    fn find_floors(&mut self, setting: &Setting, inside: f32) {
+        self.floor.resize(self.filled.len(), 0.0);
+        let rows = self.floor.par_iter_mut().with_min_len(8192).zip(&self.filled).enumerate();
+        rows.for_each(|(i, (floor, filled))| {
+            let lowest = setting.grains.map_or(f32::NEG_INFINITY, |lowest| lowest[i]);
+            *floor = if filled.ratio > inside { lowest } else { 0.0 };
+        });
+    }
+
+    /// Finds pressures with A p = s where p is above its floor, and A p ≥ s where it is there; and what they push.
+    fn minimise(&mut self, setting: &Setting, pressure: &mut [f32], tolerance: Tolerance) -> Solved {
         let n = pressure.len();
         for scratch in [&mut self.residual, &mut self.direction, &mut self.image] {
             scratch.resize(n, 0.0);
@@ -275,10 +299,10 @@ impl PressureSolve {
         self.pushing.resize(n, Vec4::ZERO);
 
         // The last step's pressures may pull a little; see below.
-        release(pressure, &self.filled, inside);
+        release(pressure, &self.floor);
         self.start_from(setting, pressure);
         let goal = tolerance.goal(self.task(setting.dt));
-        self.choose_free(pressure, inside);
+        self.choose_free(pressure);
         let mut error = self.error(setting.dt);
         let mut iterations = 0;
         while iterations < tolerance.iterations && !goal.is_met(error) {
@@ -304,10 +328,10 @@ impl PressureSolve {
                 }
             }
             // Pressures do not pull: what this leaves must be found anew.
-            if release(pressure, &self.filled, inside) {
+            if release(pressure, &self.floor) {
                 self.start_from(setting, pressure);
             }
-            self.choose_free(pressure, inside);
+            self.choose_free(pressure);
             error = self.error(setting.dt);
         }
         Solved { iterations, residual: error.mean as f32 }
@@ -347,11 +371,11 @@ impl PressureSolve {
     }
 
     /// Inverse diagonal for those that take part, zero for the others.
-    fn choose_free(&mut self, pressure: &[f32], inside: f32) {
+    fn choose_free(&mut self, pressure: &[f32]) {
         self.free.resize(pressure.len(), 0.0);
-        let (residual, filled) = (&self.residual, &self.filled);
+        let (residual, filled, floor) = (&self.residual, &self.filled, &self.floor);
         self.free.par_iter_mut().with_min_len(8192).enumerate().for_each(|(i, free)| {
-            let takes_part = pressure[i] > 0.0 || residual[i] > 0.0 || filled[i].ratio > inside;
+            let takes_part = pressure[i] > floor[i] || residual[i] > 0.0;
             *free = if takes_part { filled[i].gradient.w } else { 0.0 };
         });
     }
@@ -421,13 +445,13 @@ impl Error {
     }
 }
 
-/// Takes out pressures that pull, unless inside; tells whether there were any.
-fn release(pressure: &mut [f32], filled: &[Filled], inside: f32) -> bool {
-    let rows = pressure.par_iter_mut().with_min_len(8192).zip(filled);
-    let released = rows.map(|(pressure, filled)| {
-        let pulls = *pressure < 0.0 && filled.ratio <= inside;
+/// Takes out what is below its floor; tells whether there was any.
+fn release(pressure: &mut [f32], floor: &[f32]) -> bool {
+    let rows = pressure.par_iter_mut().with_min_len(8192).zip(floor);
+    let released = rows.map(|(pressure, floor)| {
+        let pulls = *pressure < *floor;
         if pulls {
-            *pressure = 0.0;
+            *pressure = *floor;
         }
         pulls
     });
@@ -464,7 +488,7 @@ fn apply(
 }
 
 /// Σ over all particles of two numbers each, in f64 and in a fixed order.
-fn sum_parts(parts: &mut Vec<[f64; 2]>, n: usize, term: impl Fn(usize) -> [f64; 2] + Sync) -> [f64; 2] {
+pub(super) fn sum_parts(parts: &mut Vec<[f64; 2]>, n: usize, term: impl Fn(usize) -> [f64; 2] + Sync) -> [f64; 2] {
     fold_parts(parts, n, |sum, term| [sum[0] + term[0], sum[1] + term[1]], term)
 }
 
