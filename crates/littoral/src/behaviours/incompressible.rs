@@ -73,7 +73,11 @@ impl World {
         let coupling = Coupling::new(&self.solids, &self.walls);
         let setting = Setting { coupling: coupling.as_ref(), grains: grains.as_deref(), ..self.setting(dt) };
         let solved = solve.solve(&setting, &mut velocity, &mut pressure, tolerance);
-        let shifted = self.solver.shift.then(|| solve.shift(&setting, tolerance));
+        let shifted = if self.solver.shift {
+            Some(solve.shift(&setting, tolerance))
+        } else {
+            solve.loosen(&setting, tolerance)
+        };
         self.particles.put(&VELOCITY, velocity);
         self.particles.put(&PRESSURE, pressure);
         self.pressure_solve = solve;

@@ -328,7 +328,11 @@ pub fn sand(drafts: &[Draft], log: &Log) {
                     .help("leave its other pressure out: `sand` brings `incompressible` by itself"),
             );
         }
-        if draft.body.iter().any(|body| body.behaviours.iter().any(|used| behaviours::holds_shape(used.schema))) {
+        if draft
+            .body
+            .iter()
+            .any(|body| body.behaviours.iter().any(|used| behaviours::holds_shape(used.schema)))
+        {
             let message = format!("`{}` cannot both hold a shape and be sand", draft.name);
             log.push(
                 Problem::error("key-clash", &draft.at, message)

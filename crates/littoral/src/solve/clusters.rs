@@ -92,7 +92,8 @@ impl Clusters {
                 self.bodies.push(Body::default());
             }
             let body = &mut self.bodies[self.body_of[root] as usize];
-            let (m, x, v) = (f64::from(mass[i]), place[i].truncate().as_dvec3(), velocity[i].truncate().as_dvec3());
+            let (m, x, v) =
+                (f64::from(mass[i]), place[i].truncate().as_dvec3(), velocity[i].truncate().as_dvec3());
             body.mass += m;
             body.moment += x * m;
             body.momentum += v * m;
@@ -142,7 +143,8 @@ impl Body {
         let spin = self.spin - self.centre.cross(self.momentum);
         let c = self.centre;
         let about = self.second - DMat3::from_cols(c * c.x, c * c.y, c * c.z) * self.mass;
-        let inertia = DMat3::from_diagonal(DVec3::splat(about.x_axis.x + about.y_axis.y + about.z_axis.z)) - about;
+        let inertia =
+            DMat3::from_diagonal(DVec3::splat(about.x_axis.x + about.y_axis.y + about.z_axis.z)) - about;
         // Particles in a row, or on both sides of a periodic box, do not turn.
         let size = about.x_axis.x + about.y_axis.y + about.z_axis.z;
         let turns = !has_periods && inertia.determinant() > 1e-9 * size.powi(3);

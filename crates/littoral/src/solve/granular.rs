@@ -238,7 +238,8 @@ impl FrictionSolve {
                 stress.inner = Symmetric::default();
             }
             let normal = near.walls.normalize_or_zero();
-            stress.wall = if normal == Vec3::ZERO { Vec3::ZERO } else { stress.wall.reject_from_normalized(normal) };
+            stress.wall =
+                if normal == Vec3::ZERO { Vec3::ZERO } else { stress.wall.reject_from_normalized(normal) };
         });
         self.now.clear();
         self.now.extend_from_slice(stress);
@@ -726,7 +727,9 @@ impl PairLaw for Drag<'_> {
     #[inline(always)]
     fn wall_force<S: Simd>(&self, own: &Own, wall: &WallPair<S>) -> Lanes3<S> {
         let force = self.stress[own.index].wall * self.mass[own.index];
-        let share = wall.gradient_over_r(&self.kernel) * wall.volume * wall.r
+        let share = wall.gradient_over_r(&self.kernel)
+            * wall.volume
+            * wall.r
             * (-1.0 / self.near[own.index].wall_weight.max(f32::MIN_POSITIVE));
         Lanes3::splat(wall.simd, force.into()) * share
     }

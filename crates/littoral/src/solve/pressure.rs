@@ -120,6 +120,8 @@ pub struct PressureSolve {
     change: Vec<Vec4>,
     /// Pressures of the shift.
     shifting: Vec<f32>,
+    /// Whether `acceleration` holds one.
+    shifts: bool,
     parts: Vec<[f64; 2]>,
 }
 
@@ -157,7 +159,12 @@ const RETURN: f32 = 0.1;
 /// Compression that is slight. What goes beyond it comes from impacts, and is taken back at once, up to [`HASTE`].
 const SLIGHT: f32 = 0.002;
 
-/// Compression that grains keep: were it taken back, friction would oppose that, and both stresses would rise for ever.
+/// δ from which on grains bear a load. Were it 1, half of a lattice at rest would bear all, be compressed a little, and never come back; at
+/// 0.9, sand that has loosened would lock there and stand too steeply.
+const LOOSEST: f32 = 0.995;
+
+/// Compression that grains keep. More is taken back by shifts of positions: as speed, friction would oppose it, and the two stresses
+/// would drive each other up until the whole heap is lifted.
 const PACKED: f32 = 0.01;
 
 /// Compression that a step may take back at once, as a part of how far, in smoothing lengths, the fastest particle goes in
@@ -202,8 +209,15 @@ impl PressureSolve {
     /// Memory, bytes.
     pub fn bytes(&self) -> usize {
         let rows = self.pushing.capacity() + self.acceleration.capacity() + self.change.capacity();
-        let numbers =
-            [&self.source, &self.residual, &self.direction, &self.floor, &self.free, &self.image, &self.shifting];
+        let numbers = [
+            &self.source,
+            &self.residual,
+            &self.direction,
+            &self.floor,
+            &self.free,
+            &self.image,
+            &self.shifting,
+        ];
         let numbers: usize = numbers.iter().map(|column| column.capacity()).sum();
         size_of::<Filled>() * self.filled.capacity() + 16 * rows + 4 * numbers + self.slopes.bytes()
     }
@@ -221,25 +235,23 @@ impl PressureSolve {
         pressure: &mut [f32],
         tolerance: Tolerance,
     ) -> Solved {
+        self.shifts = false;
         self.rate_of_change(setting);
         self.find_floors(setting, INSIDE);
         let dt = setting.dt;
-        let rows = (&mut self.source, &self.filled, &self.floor).into_par_iter().with_min_len(8192);
+        let rows = self.source.par_iter_mut().with_min_len(8192).zip(&self.filled).enumerate();
         // Where sizes meet, δ is off by some per cent whatever the particles do: that must not be taken for an impact.
         let slight = if setting.rows.have_sizes() { f32::INFINITY } else { SLIGHT };
-        rows.for_each(|(source, filled, floor)| {
+        rows.for_each(|(i, (source, filled))| {
             let room = 1.0 - filled.ratio;
-            let is_fluid = setting.grains.is_none() || *floor == f32::NEG_INFINITY;
+            let is_grain = setting.grains.is_some_and(|lowest| lowest[i] > f32::NEG_INFINITY);
             let change = match filled.ratio {
-                packed if packed > 1.0 && !is_fluid => {
-                    let gently = (dt / setting.relaxation).min(RETURN);
-                    gently * (room + PACKED).min(0.0)
-                }
-                compressed if compressed > 1.0 && !setting.shifts => {
+                compressed if compressed > 1.0 && !setting.shifts && !is_grain => {
                     let gently = (dt / setting.relaxation).min(RETURN);
                     gently * room + (1.0 - gently) * (room + slight).clamp(-setting.haste, 0.0)
                 }
-                inside if inside > INSIDE && *floor == f32::NEG_INFINITY => 0.0,
+                loose if is_grain && loose > FILLED => CLOSE * (LOOSEST - loose).max(0.0),
+                inside if inside > INSIDE => 0.0,
                 full if full > FILLED => CLOSE * room,
                 _ => room,
             };
@@ -253,13 +265,44 @@ impl PressureSolve {
 
     /// Finds the shift of positions, m, that takes back what is compressed.
     pub fn shift(&mut self, setting: &Setting, tolerance: Tolerance) -> Solved {
-        let (dt, rows) = (setting.dt, self.source.par_iter_mut().with_min_len(8192).zip(&self.filled));
+        let dt = setting.dt;
+        let rows = self.source.par_iter_mut().with_min_len(8192).zip(&self.filled);
         rows.for_each(|(source, filled)| *source = EVEN * (filled.ratio - 1.0) / (dt * dt));
+        // What one step leaves, the next takes up: there is no need to be exact.
+        let tolerance = Tolerance { part: 0.3, least: 0.2, largest: f32::INFINITY, ..tolerance };
+        self.find_shift(setting, tolerance)
+    }
+
+    /// Finds the shift that makes room for grains that are packed too closely; `None` where none are.
+    pub fn loosen(&mut self, setting: &Setting, tolerance: Tolerance) -> Option<Solved> {
+        let grains = setting.grains?;
+        let is_grain = |i: usize| grains[i] > f32::NEG_INFINITY;
+        let dt = setting.dt;
+        let rows = self.source.par_iter_mut().with_min_len(8192).zip(&self.filled).enumerate();
+        let densest = rows.map(|(i, (source, filled))| {
+            let excess = if is_grain(i) { (filled.ratio - 1.0 - PACKED).max(0.0) } else { 0.0 };
+            *source = EVEN * excess / (dt * dt);
+            excess
+        });
+        let densest = densest.reduce(|| 0.0, f32::max);
+        self.shifts = densest > 0.0;
+        if !self.shifts {
+            return None;
+        }
+        let tolerance = Tolerance { part: 0.1, least: 1e-3, largest: 1.0, ..tolerance };
+        let solved = self.find_shift(setting, tolerance);
+        let rows = self.acceleration.par_iter_mut().with_min_len(8192).enumerate();
+        rows.filter(|(i, _)| !is_grain(*i)).for_each(|(_, shift)| *shift = Vec4::ZERO);
+        Some(solved)
+    }
+
+    /// The shift that the source asks for.
+    fn find_shift(&mut self, setting: &Setting, tolerance: Tolerance) -> Solved {
+        let dt = setting.dt;
+        self.shifts = true;
         let mut pressure = std::mem::take(&mut self.shifting);
         pressure.clear();
         pressure.resize(self.filled.len(), 0.0);
-        // What one step leaves, the next takes up: there is no need to be exact.
-        let tolerance = Tolerance { part: 0.3, least: 0.2, largest: f32::INFINITY, ..tolerance };
         self.find_floors(&Setting { grains: None, ..*setting }, f32::INFINITY);
         let solved = self.minimise(setting, &mut pressure, tolerance);
         self.shifting = pressure;
@@ -267,9 +310,9 @@ impl PressureSolve {
         solved
     }
 
-    /// The shift that was found last, m.
-    pub fn shifts(&self) -> &[Vec4] {
-        &self.acceleration
+    /// The shift that goes with the last solve, m, if any.
+    pub fn shifts(&self) -> Option<&[Vec4]> {
+        self.shifts.then_some(&self.acceleration)
     }
 
     /// dδ/dt of the rows' motion, into the source.
@@ -305,12 +348,17 @@ impl PressureSolve {
         self.choose_free(pressure);
         let mut error = self.error(setting.dt);
         let mut iterations = 0;
+        let mut run = RUN;
         while iterations < tolerance.iterations && !goal.is_met(error) {
             // Conjugate gradients on those that are pushed, or should be; some pressures may fall below zero.
             let mut last = f64::INFINITY;
-            for _ in 0..RUN {
+            for _ in 0..run {
                 iterations += 1;
                 last = self.turn(setting.rows.place(), last);
+                // Those that take part have nothing left to do; others may have.
+                if last == 0.0 {
+                    break;
+                }
                 apply(
                     setting,
                     (&self.filled, &self.slopes),
@@ -326,6 +374,10 @@ impl PressureSolve {
                     // Whoever pulls now does so within the tolerance, and is let go of in the next step.
                     return Solved { iterations, residual: error.mean as f32 };
                 }
+            }
+            // Where grains are, anybody may be let go of, also deep inside, and a tall column needs longer runs.
+            if setting.grains.is_some() {
+                run *= 2;
             }
             // Pressures do not pull: what this leaves must be found anew.
             if release(pressure, &self.floor) {
@@ -488,7 +540,11 @@ fn apply(
 }
 
 /// Σ over all particles of two numbers each, in f64 and in a fixed order.
-pub(super) fn sum_parts(parts: &mut Vec<[f64; 2]>, n: usize, term: impl Fn(usize) -> [f64; 2] + Sync) -> [f64; 2] {
+pub(super) fn sum_parts(
+    parts: &mut Vec<[f64; 2]>,
+    n: usize,
+    term: impl Fn(usize) -> [f64; 2] + Sync,
+) -> [f64; 2] {
     fold_parts(parts, n, |sum, term| [sum[0] + term[0], sum[1] + term[1]], term)
 }
 

@@ -20,6 +20,7 @@ mod kernel_moments;
 mod layers;
 mod rayleigh_taylor;
 mod ropes_and_cloth;
+mod sand;
 mod shear;
 mod spring_stiffness;
 mod taylor_green;
@@ -73,6 +74,9 @@ pub static ALL: &[&Validation] = &[
     &ropes_and_cloth::HANGING_CLOTH,
     &ropes_and_cloth::PENDULUM,
     &spring_stiffness::SPRING_STIFFNESS,
+    &sand::SAND_REPOSE,
+    &sand::SAND_COLUMN,
+    &sand::SILO,
 ];
 
 /// A piece of physics with a known answer.
