@@ -30,6 +30,8 @@ scenes!(
     "lava",
     "bowling-ball",
     "underwater-cloth",
+    "underwater-sphere",
+    "underwater-figure",
     "adhesion",
     "flag",
     "banner",
