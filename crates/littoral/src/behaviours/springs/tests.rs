@@ -291,7 +291,10 @@ fn threads_do_not_change_bits() {
             bits(&world)
         })
     };
+    let mut world = World::new(&tearing());
+    world.advance_alone(0.3, |_| {}).unwrap();
     assert_eq!(on(1), on(3));
+    assert_eq!(on(3), bits(&world));
 }
 
 /// Explicit springs at their own limit neither blow up nor hang through.
