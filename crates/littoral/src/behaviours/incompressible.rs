@@ -65,7 +65,7 @@ impl World {
         self.pack_for_pressure();
         let mut solve = std::mem::take(&mut self.pressure_solve);
         let (mut velocity, mut pressure) = (self.particles.take(&VELOCITY), self.particles.take(&PRESSURE));
-        let grains = sand::lowest_pressures(&self.behaviours, self.particles.len());
+        let grains = sand::grains(&self.behaviours, self.particles.len());
         let mut tolerance = Tolerance::new(self.solver.density_error, self.solver.iterations);
         if grains.is_some() {
             tolerance = tolerance.for_grains();

@@ -1,9 +1,8 @@
-//! Sand: a granular material as a continuum. Its pressure is that of the common solve, which grains feel only when pushed
-//! together; its friction is the stress of `solve/granular.rs`, where the equations stand.
+//! Sand: a granular material as a continuum. Its pressure is that of the common solve; its friction is the stress of
+//! `solve/granular.rs`, where the equations stand.
 //!
-//! Grains part freely: with cohesion c, they bear tension down to p = −c/μ, the tip of the cone; without, none.
-//!
-//! **Limits.** The material changes no volume when it shears: neither loose nor dense packing is known, and all sand has the
+//! **Limits.** As in the fluid, pressures inside may pull, and sand parts at surfaces only: a pressure that pulls brings no friction. (With pressures that only
+//! push, deep columns could not be solved for.) The material changes no volume when it shears: neither loose nor dense packing is known, and all sand has the
 //! one density it is given. Friction does not depend on the rate of shear.
 //!
 //! Keeps `FRICTION_AXES`, `FRICTION_SHEARS`, `WALL_FRICTION`; changes `VELOCITY`. Kept honest by `littoral validate
@@ -146,15 +145,11 @@ fn find_friction(now: &Resolved, count: usize, out: &mut Vec<Friction>) {
     }));
 }
 
-/// The lowest pressure that each particle bears, Pa: the tip of its cone; −∞ for who is no sand.
-pub(super) fn lowest_pressures(behaviours: &[Resolved], count: usize) -> Option<Vec<f32>> {
+/// Which particles are sand; `None` where none can be.
+pub(super) fn grains(behaviours: &[Resolved], count: usize) -> Option<Vec<bool>> {
     let now = behaviours.iter().find(|now| std::ptr::eq(now.behaviour.schema(), &SCHEMA))?;
-    let (inner, cohesion) = (now.weighted("friction").coefficient(), now.weighted("cohesion").coefficient());
-    let lowest = |i: usize| match (inner.at(i), cohesion.at(i)) {
-        (0.0, 0.0) => f32::NEG_INFINITY,
-        (inner, cohesion) => -cohesion / inner.max(1e-3),
-    };
-    Some((0..count).map(lowest).collect())
+    let weight = now.weight().coefficient();
+    Some((0..count).map(|i| weight.at(i) > 0.0).collect())
 }
 
 fn task<'a>(around: &Around<'a>, particles: &'a Particles) -> Task<'a> {

@@ -91,8 +91,8 @@ pub struct Setting<'a> {
     pub haste: f32,
     /// Whether shifts of positions even out the density.
     pub shifts: bool,
-    /// For each particle of a granular material the lowest pressure that it bears, Pa; −∞ for fluids. `None` where all are fluid.
-    pub grains: Option<&'a [f32]>,
+    /// Which particles are of a granular material; `None` where all are fluid.
+    pub grains: Option<&'a [bool]>,
     /// Free solids, which pressures accelerate too.
     pub coupling: Option<&'a Coupling<'a>>,
 }
@@ -159,13 +159,12 @@ const RETURN: f32 = 0.1;
 /// Compression that is slight. What goes beyond it comes from impacts, and is taken back at once, up to [`HASTE`].
 const SLIGHT: f32 = 0.002;
 
-/// δ from which on grains bear a load. Were it 1, half of a lattice at rest would bear all, be compressed a little, and never come back; at
-/// 0.9, sand that has loosened would lock there and stand too steeply.
-const LOOSEST: f32 = 0.995;
-
 /// Compression that grains keep. More is taken back by shifts of positions: as speed, friction would oppose it, and the two stresses
 /// would drive each other up until the whole heap is lifted.
 const PACKED: f32 = 0.01;
+
+/// Part of what is beyond that which a shift takes back. With half of it, shifts lifted a deep column faster than it settled, and shook it to pieces.
+const LOOSEN: f32 = 0.05;
 
 /// Compression that a step may take back at once, as a part of how far, in smoothing lengths, the fastest particle goes in
 /// it: where all is slow, haste would throw drops out.
@@ -237,20 +236,19 @@ impl PressureSolve {
     ) -> Solved {
         self.shifts = false;
         self.rate_of_change(setting);
-        self.find_floors(setting, INSIDE);
+        self.find_floors(INSIDE);
         let dt = setting.dt;
         let rows = self.source.par_iter_mut().with_min_len(8192).zip(&self.filled).enumerate();
         // Where sizes meet, δ is off by some per cent whatever the particles do: that must not be taken for an impact.
         let slight = if setting.rows.have_sizes() { f32::INFINITY } else { SLIGHT };
         rows.for_each(|(i, (source, filled))| {
             let room = 1.0 - filled.ratio;
-            let is_grain = setting.grains.is_some_and(|lowest| lowest[i] > f32::NEG_INFINITY);
+            let is_grain = setting.grains.is_some_and(|grains| grains[i]);
             let change = match filled.ratio {
                 compressed if compressed > 1.0 && !setting.shifts && !is_grain => {
                     let gently = (dt / setting.relaxation).min(RETURN);
                     gently * room + (1.0 - gently) * (room + slight).clamp(-setting.haste, 0.0)
                 }
-                loose if is_grain && loose > FILLED => CLOSE * (LOOSEST - loose).max(0.0),
                 inside if inside > INSIDE => 0.0,
                 full if full > FILLED => CLOSE * room,
                 _ => room,
@@ -276,12 +274,11 @@ impl PressureSolve {
     /// Finds the shift that makes room for grains that are packed too closely; `None` where none are.
     pub fn loosen(&mut self, setting: &Setting, tolerance: Tolerance) -> Option<Solved> {
         let grains = setting.grains?;
-        let is_grain = |i: usize| grains[i] > f32::NEG_INFINITY;
         let dt = setting.dt;
         let rows = self.source.par_iter_mut().with_min_len(8192).zip(&self.filled).enumerate();
         let densest = rows.map(|(i, (source, filled))| {
-            let excess = if is_grain(i) { (filled.ratio - 1.0 - PACKED).max(0.0) } else { 0.0 };
-            *source = EVEN * excess / (dt * dt);
+            let excess = if grains[i] { (filled.ratio - 1.0 - PACKED).max(0.0) } else { 0.0 };
+            *source = LOOSEN * excess / (dt * dt);
             excess
         });
         let densest = densest.reduce(|| 0.0, f32::max);
@@ -289,10 +286,10 @@ impl PressureSolve {
         if !self.shifts {
             return None;
         }
-        let tolerance = Tolerance { part: 0.1, least: 1e-3, largest: 1.0, ..tolerance };
+        let tolerance = Tolerance { part: 0.3, least: 0.05, largest: f32::INFINITY, ..tolerance };
         let solved = self.find_shift(setting, tolerance);
         let rows = self.acceleration.par_iter_mut().with_min_len(8192).enumerate();
-        rows.filter(|(i, _)| !is_grain(*i)).for_each(|(_, shift)| *shift = Vec4::ZERO);
+        rows.filter(|(i, _)| !grains[*i]).for_each(|(_, shift)| *shift = Vec4::ZERO);
         Some(solved)
     }
 
@@ -303,7 +300,7 @@ impl PressureSolve {
         let mut pressure = std::mem::take(&mut self.shifting);
         pressure.clear();
         pressure.resize(self.filled.len(), 0.0);
-        self.find_floors(&Setting { grains: None, ..*setting }, f32::INFINITY);
+        self.find_floors(f32::INFINITY);
         let solved = self.minimise(setting, &mut pressure, tolerance);
         self.shifting = pressure;
         self.acceleration.par_iter_mut().with_min_len(8192).for_each(|shift| *shift *= dt * dt);
@@ -321,14 +318,11 @@ impl PressureSolve {
         setting.rows.sum(&Change::of_velocity(setting, &self.filled), &mut self.source);
     }
 
-    /// Fluids with δ above `inside` may have any pressure, grains no less than theirs, all others none below zero.
-    fn find_floors(&mut self, setting: &Setting, inside: f32) {
+    /// With δ above `inside` any pressure may be; at surfaces and in spray none below zero.
+    fn find_floors(&mut self, inside: f32) {
         self.floor.resize(self.filled.len(), 0.0);
-        let rows = self.floor.par_iter_mut().with_min_len(8192).zip(&self.filled).enumerate();
-        rows.for_each(|(i, (floor, filled))| {
-            let lowest = setting.grains.map_or(f32::NEG_INFINITY, |lowest| lowest[i]);
-            *floor = if filled.ratio > inside { lowest } else { 0.0 };
-        });
+        let rows = self.floor.par_iter_mut().with_min_len(8192).zip(&self.filled);
+        rows.for_each(|(floor, filled)| *floor = if filled.ratio > inside { f32::NEG_INFINITY } else { 0.0 });
     }
 
     /// Finds pressures with A p = s where p is above its floor, and A p ≥ s where it is there; and what they push.
@@ -375,7 +369,7 @@ impl PressureSolve {
                     return Solved { iterations, residual: error.mean as f32 };
                 }
             }
-            // Where grains are, anybody may be let go of, also deep inside, and a tall column needs longer runs.
+            // What grains ask for is nearly exact, which takes longer runs.
             if setting.grains.is_some() {
                 run *= 2;
             }
