@@ -18,6 +18,7 @@ mod hydrostatic;
 mod integrators;
 mod kernel_moments;
 mod layers;
+mod pores;
 mod rayleigh_taylor;
 mod ropes_and_cloth;
 mod shear;
@@ -73,6 +74,11 @@ pub static ALL: &[&Validation] = &[
     &ropes_and_cloth::HANGING_CLOTH,
     &ropes_and_cloth::PENDULUM,
     &spring_stiffness::SPRING_STIFFNESS,
+    &pores::DARCY,
+    &pores::WICKING,
+    &pores::CAPILLARY_RISE,
+    &pores::WATER_KEPT,
+    &pores::SOAKED_BLOCK,
 ];
 
 /// A piece of physics with a known answer.
