@@ -3,7 +3,7 @@
 //! Liquid of mass m_i in pores that hold C_i has a fill f_i = m_i/C_i and a pressure p(f_i) (`law.rs`). It flows along the ways
 //! of the network (`network.rs`), from i to j and through the surface from the outside,
 //!
-//!   Q_ij = (ρ/μ) K_ij G_ij k(f) (Φ_i − Φ_j),   Φ = p − ρ g·x,        Q_i = (ρ/μ) K_i B_i (p_out − p_i),
+//!   Q_ij = (ρ/μ) K_ij G_ij k(f) (Φ_i − Φ_j),   Φ = p − ρ g·x,        Q_i = (ρ/μ) K_i B_i (Φ_out − Φ_i),
 //!
 //! with the harmonic mean of both permeabilities, and k(f) of the one that it comes from. Pressures are those at the end of the step,
 //! by Newton's method: with ψ the change of the pressures,
@@ -24,11 +24,11 @@ use crate::behaviours::Solved;
 
 /// Newton's steps, at most; and the change of a fill below which there are no more.
 const NEWTON: u32 = 8;
-const NEWTON_ERROR: f64 = 1e-3;
+const NEWTON_ERROR: f64 = 1e-4;
 
 /// Steps of conjugate gradients in each of them, and the part of the residual that they leave.
 const MOST_ITERATIONS: u32 = 80;
-const RESIDUAL: f64 = 1e-3;
+const RESIDUAL: f64 = 1e-4;
 
 /// Cells in a piece of parallel work, and in a part of a sum.
 const PIECE: usize = 1024;
@@ -54,11 +54,13 @@ pub struct Cell {
     pub mobility: f64,
     /// ρ g·x, Pa.
     pub head: f64,
+    /// ρ g, Pa/m.
+    pub weight: DVec3,
     /// ρ K B/μ, kg/(Pa·s); 0 inside.
     pub opening: f64,
     /// Part of the opening that liquid stands before.
     pub coverage: f64,
-    /// Pressure of that liquid, Pa; not below 0.
+    /// Pressure that the liquid or the air outside would have at the particle's own height, Pa.
     pub outside: f64,
     pub velocity: DVec3,
     /// Of particle, liquid and film, kg.
@@ -313,6 +315,10 @@ impl Flow {
                 change.gained -= out;
                 change.momentum -= velocity * out;
             }
+            // No more comes in than brings the pores to the pressure outside.
+            let cell = &cells[k];
+            let most = cell.capacity * (1.0 + cell.outside.max(0.0) / cell.stiffness);
+            change.asked = change.asked.min((most - cell.liquid - change.gained).max(0.0));
         });
     }
 }

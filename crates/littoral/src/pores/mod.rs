@@ -20,6 +20,8 @@ pub mod flow;
 pub mod law;
 pub mod network;
 pub mod surface;
+#[cfg(test)]
+mod tests;
 
 use glam::{DVec3, Vec4};
 use rayon::prelude::*;
@@ -112,6 +114,7 @@ impl Pores {
                 volumes: &volumes,
                 along,
                 is_flat: d.dimensions == Dimensions::Two,
+                size: f64::from(d.spacing),
                 thickness,
             };
             let bonds = Bonds::new(&places, &volumes, f64::from(d.spacing), d.dimensions, thickness > 0.0);
@@ -202,10 +205,12 @@ impl Pores {
                     },
                     stiffness: f64::from(stiffness.at(i)),
                     mobility,
+                    weight: gravity * rho,
                     head: rho * gravity.dot(position[i].truncate().as_dvec3()),
                     opening: mobility * f64::from(member.opening),
                     coverage: 0.0,
-                    outside: 0.0,
+                    // Air, before the face.
+                    outside: -rho * gravity.dot(out.as_dvec3()) * f64::from(member.depth),
                     velocity: velocity[i].truncate().as_dvec3(),
                     mass: f64::from(mass[i]),
                 };

@@ -4,12 +4,15 @@
 //! particles that is ½ Σ G_ij (Φ_i − Φ_j)² over pairs, each with a conductance G_ij ≥ 0, which makes every flow antisymmetric, and
 //! never lets it run uphill. For a potential that rises evenly in any direction both are the same if
 //!
-//!   ½ Σ_j G_ij X_ji ⊗ X_ji = V_i κ        for every particle i.
+//!   ½ Σ_j G_ij X_ji ⊗ X_ji = V_i κ        for every particle i inside; along an axis that it has neighbours on one side of only, half of that.
 //!
 //! We take G_ij = ½ w_ij (t_i + t_j)(X̂), with the weights w of `structure/bonds.rs` and t(X̂) = Σ_a t_a X̂_a² for three numbers t_a
 //! along the axes, which the three diagonal entries of that equation determine. So a particle at a face, which has neighbours on
 //! one side only, conducts along the face as well as one inside does. (With the customary Σ V_j ∇²W, a column of 4 × 4 particles
 //! lets through a fifth too little.)
+//!
+//! Slanted ways serve two axes at once. Where neighbours are missing along one of them, or little is to pass along it, they must bear
+//! little too, or no t_a ≥ 0 would do: weights are multiplied by r⁻⁶ and by (X̂·κ⁻¹X̂)⁻².
 
 use glam::{DMat3, DVec3, Mat3, Vec3};
 
@@ -48,6 +51,8 @@ pub struct Member {
     pub volume: f32,
     /// Area over distance from its middle to the outside, m; 0 inside.
     pub opening: f32,
+    /// That distance, m.
+    pub depth: f32,
 }
 
 /// What is known of a body at rest.
@@ -58,6 +63,8 @@ pub struct Rest<'a> {
     /// Permeability along the axes over its mean.
     pub along: DVec3,
     pub is_flat: bool,
+    /// Spacing of its particles, m.
+    pub size: f64,
     /// Of one layer, m; 0 where it is not.
     pub thickness: f64,
 }
@@ -66,8 +73,7 @@ impl Network {
     /// `bonds` are those of the places at rest.
     pub fn new(body: u32, first: u32, rest: &Rest, bonds: Bonds) -> Network {
         let n = bonds.len();
-        let is_thin = |k: usize| !rest.is_flat && bonds.fits[k].span != Mat3::IDENTITY;
-        let is_thin = (0..n).any(is_thin) || rest.thickness > 0.0;
+        let is_thin = rest.thickness > 0.0 || !rest.is_flat && (0..n).any(|k| spanned(&bonds, k) < 3.0);
         let scales: Vec<DVec3> = (0..n).map(|k| scales(&bonds, rest, k, is_thin)).collect();
         let mut network =
             Network { body, first, starts: vec![0], ways: Vec::new(), members: Vec::new(), bonds, is_thin };
@@ -75,12 +81,12 @@ impl Network {
             for bond in network.bonds.of(k) {
                 let along = bond.rest.as_dvec3().normalize_or_zero();
                 let scale = 0.5 * (scales[k] + scales[bond.partner as usize]).dot(along * along);
-                let conductance = (f64::from(bond.weight) * scale) as f32;
+                let conductance = (rest.weight(bond) * scale) as f32;
                 network.ways.push(Way { partner: bond.partner, conductance });
             }
             network.starts.push(network.ways.len() as u32);
             let volume = rest.volumes[k];
-            network.members.push(Member { volume, opening: opening(network.bonds.of(k), volume, rest) });
+            network.members.push(member(network.bonds.of(k), volume, rest));
         }
         network
     }
@@ -123,17 +129,22 @@ impl Network {
 /// t along the three axes, or one for all where those do not say enough.
 fn scales(bonds: &Bonds, rest: &Rest, member: usize, is_thin: bool) -> DVec3 {
     let (mut moments, mut spread) = (DMat3::ZERO, 0.0);
+    let (mut above, mut below) = (DVec3::ZERO, DVec3::ZERO);
     for bond in bonds.of(member) {
         let x = bond.rest.as_dvec3();
-        let (square, weight) = (x * x, f64::from(bond.weight));
+        let (square, weight) = (x * x, rest.weight(bond));
         let part = square / x.length_squared();
         moments += DMat3::from_cols(square * part.x, square * part.y, square * part.z) * weight;
         spread += weight * x.length_squared();
+        above += square * weight * DVec3::select(x.cmpgt(DVec3::ZERO), DVec3::ONE, DVec3::ZERO);
+        below += square * weight * DVec3::select(x.cmplt(DVec3::ZERO), DVec3::ONE, DVec3::ZERO);
     }
     let twice = 2.0 * f64::from(rest.volumes[member]);
     let axes = if rest.is_flat { 2 } else { 3 };
     if !is_thin && spread > 0.0 {
-        let mut target = rest.along * twice;
+        // Sides that have no neighbours lead out: that is the opening's part.
+        let sides = (above + below) / (2.0 * above.max(below)).max(DVec3::splat(f64::MIN_POSITIVE));
+        let mut target = rest.along * sides * twice;
         if rest.is_flat {
             moments.z_axis.z = 1.0;
             target.z = 0.0;
@@ -145,23 +156,43 @@ fn scales(bonds: &Bonds, rest: &Rest, member: usize, is_thin: bool) -> DVec3 {
         }
     }
     // The sum of the diagonal, over the directions that its neighbours span.
-    let span = &bonds.fits[member].span;
-    let spanned = f64::from(span.x_axis.x + span.y_axis.y + span.z_axis.z).round();
-    if spread > 0.0 { rest.along * (twice * spanned / spread) } else { DVec3::ZERO }
+    if spread > 0.0 { rest.along * (twice * spanned(bonds, member) / spread) } else { DVec3::ZERO }
 }
 
-/// Area over distance of the way out.
-fn opening(bonds: &[Bond], volume: f32, rest: &Rest) -> f32 {
+/// Number of directions that a member's neighbours span.
+fn spanned(bonds: &Bonds, member: usize) -> f64 {
+    let span = &bonds.fits[member].span;
+    f64::from(span.x_axis.x + span.y_axis.y + span.z_axis.z).round()
+}
+
+impl Rest<'_> {
+    fn weight(&self, bond: &Bond) -> f64 {
+        let along = bond.rest.as_dvec3().normalize_or_zero();
+        // What hardly lets anything pass must not divide by nothing.
+        let part = self.along / self.along.max_element();
+        let resistance = (along * along / part.max(DVec3::splat(1e-3))).element_sum();
+        let near = self.size * self.size / bond.rest.as_dvec3().length_squared();
+        f64::from(bond.weight) * near.powi(3) / (resistance * resistance).max(f64::MIN_POSITIVE)
+    }
+}
+
+/// What a member's neighbours at rest say of its way out.
+fn member(bonds: &[Bond], volume: f32, rest: &Rest) -> Member {
     if rest.thickness > 0.0 {
         // Both faces of a layer are half its thickness away.
-        return (4.0 * f64::from(volume) / (rest.thickness * rest.thickness)) as f32;
+        let opening = (4.0 * f64::from(volume) / (rest.thickness * rest.thickness)) as f32;
+        return Member { volume, opening, depth: 0.0 };
     }
     let (lean, reach) = bonds.iter().fold((Vec3::ZERO, 0.0), |(lean, reach), bond| {
         (lean + bond.rest * bond.weight, reach + bond.weight * bond.rest.length())
     });
     if lean.length() < LEAN * reach {
-        return 0.0;
+        return Member { volume, ..Member::default() };
     }
+    let out = lean.as_dvec3().normalize_or_zero();
+    let along = (out * out).dot(rest.along) as f32;
     // A face of a cell of this volume, from its middle; in 2-D, for each metre of depth.
-    if rest.is_flat { 2.0 } else { 2.0 * libm::cbrtf(volume) }
+    let (side, opening) =
+        if rest.is_flat { (volume.sqrt(), 2.0) } else { (libm::cbrtf(volume), 2.0 * libm::cbrtf(volume)) };
+    Member { volume, opening: opening * along, depth: 0.5 * side }
 }

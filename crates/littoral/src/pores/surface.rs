@@ -84,15 +84,19 @@ impl Surface {
                 if !liquid[body[j] as usize] {
                     continue;
                 }
-                let weight = (1.0 - apart(world, at, position[j]) / reach) * (volume[j] / whole);
+                let way = world.periods.nearest((position[j] - at).with_w(0.0));
+                let weight = (1.0 - way.length() / reach) * (volume[j] / whole);
                 if weight > 0.0 {
                     touches.push((other, weight));
                     total += f64::from(weight);
-                    pushed += f64::from(weight * pressure[j]);
+                    let head = cell.weight.dot(way.truncate().as_dvec3());
+                    pushed += f64::from(weight) * (f64::from(pressure[j].max(0.0)) - head);
                 }
             }
             cell.coverage = if cell.film > 0.0 { 1.0 } else { (total / COVERED).min(1.0) };
-            cell.outside = if total > 0.0 { (pushed / total).max(0.0) } else { 0.0 };
+            if total > 0.0 {
+                cell.outside = pushed / total;
+            }
         });
     }
 
@@ -284,7 +288,9 @@ impl Surface {
             let clear = 0.5 * f64::from(spacing);
             others.into_iter().all(|&other| is_far(position[other as usize]))
                 && born.iter().all(|other| is_far(*other))
-                && is_inside(&world.domain, p + down * 0.25 * clear)
+                && DVec3::AXES.into_iter().all(|axis| {
+                    [clear, -clear].into_iter().all(|by| is_inside(&world.domain, p + axis * by * 0.8))
+                })
                 && world.solids.iter().all(|solid| solid.distance(p) >= clear)
         };
         // Out of the body, leaning down; to both sides of a layer; and straight down.

@@ -196,6 +196,22 @@ mod tests {
         assert!(!passes(&drop::DROP_IN_FLUID, &without));
     }
 
+    /// Pores have no sign to flip: they let through a third more instead.
+    #[test]
+    fn another_permeability_is_noticed() {
+        let other = |scene: &mut Scene| {
+            for used in scene.bodies.iter_mut().flat_map(|body| &mut body.behaviours) {
+                if let Some(k) = used.schema.index_of("permeability")
+                    && let crate::behaviour::Value::Number(curve) = &mut used.values[k]
+                {
+                    *curve = curve.times(1.3);
+                }
+            }
+        };
+        assert!(!passes(&pores::DARCY, &other));
+        assert!(!passes(&pores::WICKING, &other));
+    }
+
     #[test]
     fn another_integrator_is_noticed() {
         let other = |scene: &mut Scene| scene.time.integrator = IntegratorName::SymplecticEuler;

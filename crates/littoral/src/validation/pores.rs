@@ -16,9 +16,10 @@ pub static DARCY: Validation = Validation {
                 let film = world.particles.get_mut(&FILM);
                 top.into_iter().for_each(|i| film[i] = 1e-6);
             };
+            // Whatever has passed the middle comes out below it.
             let caught = |world: &World| -> f64 {
                 let film = world.particles.get(&FILM);
-                rows_at(world, |x| x[1] < 1e-3).into_iter().map(|i| f64::from(film[i])).sum()
+                rows_at(world, |x| x[1] < 0.01).into_iter().map(|i| f64::from(film[i])).sum()
             };
             for _ in 0..200 {
                 supply(&mut world);
