@@ -278,12 +278,12 @@ mod tests {
         let all = |unit: Unit| match unit {
             Unit::One | Unit::Metre | Unit::Second | Unit::MetrePerSecond | Unit::MetrePerSecondSquared => (),
             Unit::KilogramPerCubicMetre | Unit::Pascal | Unit::PascalSecond | Unit::NewtonPerMetre => (),
-            Unit::SquareMetrePerSecond => (),
+            Unit::SquareMetre | Unit::SquareMetrePerSecond => (),
             Unit::SquareMetrePerSecondSquared | Unit::PerSecond | Unit::Degree | Unit::Kelvin => (),
             Unit::CubicMetrePerSecond | Unit::NewtonMetre | Unit::PascalSecondPerMetre => (),
             Unit::PascalSecondToTheOrderPerMetre | Unit::SecondToTheOrder => (),
         };
         KINDS.iter().for_each(|row| all(row.0));
-        assert_eq!(KINDS.len(), 19);
+        assert_eq!(KINDS.len(), 20);
     }
 }
