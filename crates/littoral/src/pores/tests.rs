@@ -170,7 +170,7 @@ fn a_fluid_has_no_pores() {
                 shape.box = { min = [0, 0, 0], max = [0.1, 0.1, 0.1] }\n\
                 behaviours.porous = { porosity = 0.5, permeability = 1e-12 }";
     let problems = scene::load("test", text, &[]).unwrap_err();
-    assert!(problems.to_string().contains("holds no shape"), "{problems}");
+    assert!(format!("{problems:?}").contains("holds no shape"), "{problems:?}");
 }
 
 /// Knitwear by Leverett's function: it draws water from a drop that lies on it.

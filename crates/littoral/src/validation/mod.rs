@@ -196,6 +196,11 @@ mod tests {
         assert!(!passes(&drop::DROP_IN_FLUID, &without));
     }
 
+    #[test]
+    fn pores_keep_their_water() {
+        assert!(passes(&pores::WATER_KEPT, &|_| ()));
+    }
+
     /// Pores have no sign to flip: they let through a third more instead.
     #[test]
     fn another_permeability_is_noticed() {
