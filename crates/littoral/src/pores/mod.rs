@@ -123,13 +123,13 @@ impl Pores {
         self.ways.starts.push(0);
         let mut first = 0;
         for network in &self.networks {
-            for k in 0..network.len() {
+            for k in 0..network.count() {
                 let ways = network.of(k);
                 self.ways.partners.extend(ways.iter().map(|way| first + way.partner));
                 self.ways.conductances.extend(ways.iter().map(|way| way.conductance));
                 self.ways.starts.push(self.ways.partners.len() as u32);
             }
-            first += network.len() as u32;
+            first += network.count() as u32;
         }
     }
 
@@ -141,7 +141,7 @@ impl Pores {
         let (liquid, film) = (Exact::of(particles, LIQUIDS), Exact::of(particles, FILMS));
         let time = world.clock.time;
         let rows = world.structure.nodes.rows();
-        let count: usize = self.networks.iter().map(Network::len).sum();
+        let count: usize = self.networks.iter().map(Network::count).sum();
         self.cells.resize(count, Cell::default());
         self.normals.resize(count, DVec3::ZERO);
         self.laws.truncate(self.networks.len());
@@ -163,9 +163,9 @@ impl Pores {
                 None => self.laws.push(Law::new(pull, exponent)),
             }
             let keeps_permeability = now.used_by(body).is_some_and(varies_in_space);
-            let own = &rows[network.first as usize..network.first as usize + network.len()];
+            let own = &rows[network.first as usize..network.first as usize + network.count()];
             let gravity = world.weight_of(body, time).truncate().as_dvec3();
-            let end = start + network.len();
+            let end = start + network.count();
             let cells = (&mut self.cells[start..end], &mut self.normals[start..end]).into_par_iter();
             cells.with_min_len(512).enumerate().for_each(|(k, (cell, normal))| {
                 let row = own[k];

@@ -91,7 +91,7 @@ impl Network {
         network
     }
 
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.members.len()
     }
 
