@@ -20,6 +20,7 @@ pub mod incompressible;
 #[cfg(test)]
 mod law_tests;
 pub mod past;
+pub mod porous;
 pub mod pressure;
 pub mod sand;
 pub mod shell;
@@ -82,6 +83,7 @@ pub static REGISTRY: &[&dyn Behaviour] = &[
     &stretch_limit::StretchLimit,
     &air::Air,
     &contact::Contact,
+    &porous::Porous,
 ];
 
 // The pair laws, for the loop that adds up all forces in one sweep over the neighbours.

@@ -18,6 +18,7 @@ mod hydrostatic;
 mod integrators;
 mod kernel_moments;
 mod layers;
+mod pores;
 mod rayleigh_taylor;
 mod ropes_and_cloth;
 mod sand;
@@ -77,6 +78,11 @@ pub static ALL: &[&Validation] = &[
     &sand::SAND_REPOSE,
     &sand::SAND_COLUMN,
     &sand::SILO,
+    &pores::DARCY,
+    &pores::WICKING,
+    &pores::CAPILLARY_RISE,
+    &pores::WATER_KEPT,
+    &pores::SOAKED_BLOCK,
 ];
 
 /// A piece of physics with a known answer.
@@ -192,6 +198,27 @@ mod tests {
             scene.interfaces.iter_mut().for_each(|interface| interface.tension = 0.0);
         };
         assert!(!passes(&drop::DROP_IN_FLUID, &without));
+    }
+
+    #[test]
+    fn pores_keep_their_water() {
+        assert!(passes(&pores::WATER_KEPT, &|_| ()));
+    }
+
+    /// Pores have no sign to flip: they let through a third more instead.
+    #[test]
+    fn another_permeability_is_noticed() {
+        let other = |scene: &mut Scene| {
+            for used in scene.bodies.iter_mut().flat_map(|body| &mut body.behaviours) {
+                if let Some(k) = used.schema.index_of("permeability")
+                    && let crate::behaviour::Value::Number(curve) = &mut used.values[k]
+                {
+                    *curve = curve.times(1.3);
+                }
+            }
+        };
+        assert!(!passes(&pores::DARCY, &other));
+        assert!(!passes(&pores::WICKING, &other));
     }
 
     #[test]
