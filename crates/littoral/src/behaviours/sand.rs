@@ -6,7 +6,7 @@
 //! one density it is given. Friction does not depend on the rate of shear.
 //!
 //! Keeps `FRICTION_AXES`, `FRICTION_SHEARS`, `WALL_FRICTION`; changes `VELOCITY`. Kept honest by `littoral validate
-//! sand-repose sand-column silo`.
+//! sand-repose sand-column`.
 
 use glam::{DVec3, Vec4};
 use rayon::prelude::*;

@@ -1,12 +1,10 @@
-//! Sand: heaps, columns that collapse, and a silo.
+//! Sand: heaps, and columns that collapse.
 
 use super::{Check, Tamper, Validation, world};
-use crate::columns::{MASS, POSITION, PRESSURE, VELOCITY, VOLUME};
+use crate::columns::{MASS, POSITION, VELOCITY, VOLUME};
 use crate::step::StepError;
 use crate::world::World;
 
-/// kg/m³.
-const DENSITY: f64 = 1600.0;
 const GRAVITY: f64 = 9.81;
 
 pub static SAND_REPOSE: Validation = Validation {
@@ -119,53 +117,4 @@ fn collapse(aspect: f64, expected: f64, tamper: &Tamper) -> Result<Check, StepEr
         .map_or(places[places.len() - 1], |p| p[0]);
     let name = format!("way of the edge over the width, {aspect} times as high as wide");
     Ok(Check::near(name, "", (edge - width) / width, expected, 0.15 * expected))
-}
-
-pub static SILO: Validation = Validation {
-    name: "silo",
-    what: "sand between two walls: with friction on them, the pressure at the foot grows ever less with the height of the filling (Janssen 1895); without, it is that of the weight",
-    run: |tamper| {
-        let (low, high) = (foot(0.2, 0.5, tamper)?, foot(0.4, 0.5, tamper)?);
-        let smooth = foot(0.4, 0.0, tamper)?;
-        let weight = DENSITY * GRAVITY * 0.35;
-        Ok(vec![
-            Check::near("pressure at the foot over the weight, smooth walls", "", smooth / weight, 1.0, 0.05),
-            // Janssen, with K between the active state, (1 − μ)/(1 + μ), and 1: 0.37 to 0.72 of the weight.
-            Check::near("pressure at the foot over the weight, rough walls", "", high / weight, 0.55, 0.35),
-            Check::below("twice the height, times the pressure", "", high / low, 2.0),
-        ])
-    },
-};
-
-/// Mean pressure in the fifth centimetre above the floor of a silo that is a tenth of a metre wide, Pa.
-fn foot(height: f64, wall_friction: f64, tamper: &Tamper) -> Result<f64, StepError> {
-    let text = format!(
-        r#"
-        dimensions = 2
-        [world]
-        box = {{ min = [0, 0], max = [0.1, 0.8], open = ["+y"] }}
-        [sph]
-        spacing = 0.005
-        [time]
-        until = 2
-        [[body]]
-        name = "sand"
-        material = "sand"
-        jitter = 0.1
-        shape.box = {{ min = [0, 0], max = [0.1, {height}] }}
-        [body.behaviours.sand]
-        wall_friction = {wall_friction}
-        "#
-    );
-    let mut world = world(&text, tamper);
-    let (mut sum, mut count) = (0.0, 0);
-    for look in 0..10 {
-        world.advance_to(0.5 + 0.05 * f64::from(look))?;
-        let rows = world.particles.get(&POSITION).iter().zip(world.particles.get(&PRESSURE));
-        for (_, &pressure) in rows.filter(|(place, _)| (place.y - 0.05).abs() < 0.02) {
-            sum += f64::from(pressure);
-            count += 1;
-        }
-    }
-    Ok(sum / f64::from(count))
 }
