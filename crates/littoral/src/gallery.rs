@@ -29,6 +29,7 @@ scenes!(
     "river",
     "lava",
     "bowling-ball",
+    "vibrated-dish",
     "underwater-cloth",
     "adhesion",
     "flag",

@@ -72,12 +72,14 @@ impl SlopePiece {
         self.others.clear();
     }
 
-    /// The numbers of the next particle, in the order of its list.
-    pub(crate) fn push(&mut self, numbers: &[f32]) {
+    /// The next blocks are those of the next particle.
+    pub(crate) fn begin(&mut self) {
         self.starts.push(self.own.len() as u32);
-        for block in numbers.chunks(LANES) {
-            self.own.push(std::array::from_fn(|k| block.get(k).copied().unwrap_or(0.0)));
-        }
+    }
+
+    /// Numbers of the next eight neighbours, in the order of the list.
+    pub(crate) fn push(&mut self, numbers: [f32; LANES]) {
+        self.own.push(numbers);
     }
 }
 
@@ -185,6 +187,21 @@ impl<'a> Rows<'a> {
                 }
             });
         });
+    }
+
+    /// Lets `see` look at the neighbours of a particle, eight at a time, and at how many of them count.
+    #[inline(always)]
+    pub(crate) fn each_block<S: Simd>(&self, simd: S, own: &Own, mut see: impl FnMut(&Pair<S>, usize)) {
+        let mut tail = [0; LANES];
+        let list = self.lists.particles(own.index);
+        for b in 0..list.blocks() {
+            let (others, count) = list.block(b, &mut tail);
+            // SAFETY: `Rows::new` compared the lists' bounds with the rows.
+            let ((at, volume), (velocity, pressure)) =
+                unsafe { (gather(simd, self.place, others), gather(simd, self.motion, others)) };
+            let (x, r) = self.separation(simd, own.position, at, count);
+            see(&Pair { simd, others, x, r, volume, velocity, pressure, shrink: None }, count);
+        }
     }
 
     /// Sums over wall samples alone, for the particles that are near any; `write` gets their place of `out`.
@@ -298,7 +315,7 @@ impl<'a> Rows<'a> {
     }
 
     #[inline(always)]
-    fn own(&self, i: usize) -> Own {
+    pub(crate) fn own(&self, i: usize) -> Own {
         let (place, motion) = (self.place[i], self.motion[i]);
         Own { index: i, position: place, velocity: motion, pressure: motion.w, volume: place.w }
     }

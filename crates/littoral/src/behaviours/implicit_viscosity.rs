@@ -232,8 +232,9 @@ impl<'a> Friction<'a> {
     }
 
     /// c Δt L/(x² + 0.01h²) at a distance, m.
-    pub(super) fn weight_at(&self, r: f32) -> f32 {
-        self.factor * self.kernel.laplacian_at(r) / (r * r + self.softening)
+    #[inline(always)]
+    pub(super) fn weight<S: Simd>(&self, r: Lanes<S>) -> Lanes<S> {
+        self.kernel.laplacian(r) * self.factor / (r * r + self.softening)
     }
 
     #[inline(always)]

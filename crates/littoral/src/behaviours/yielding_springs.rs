@@ -60,6 +60,7 @@ use crate::solids::Wrench;
 use crate::solve::conjugate_gradients::Stop;
 use crate::solve::fractional::{Of, Rule};
 use crate::structure::Structure;
+use crate::structure::ties::TieLaw;
 use crate::timeline::Curve;
 
 pub static SCHEMA: Schema = Schema {
@@ -173,35 +174,18 @@ impl Behaviour for YieldingSprings {
 
         // Springs yield, and their pulls and blocks are added up.
         let mut sums = vec![Sums::default(); particles.len()];
-        let friction = Friction::new(Coefficient::Uniform(1.0), around.discretisation, 1.0);
-        let (stiffness, velocity) = (particles.get(&STIFFNESS), particles.get(&VELOCITY));
-        structure.ties.each(rows.lists(), &mut sums, |i, list, lengths, strengths| {
-            let mut sums = Sums::default();
-            for ((&j, length), strength) in list.iter().zip(lengths).zip(strengths) {
-                let j = j as usize;
-                let x = rows.periods().nearest(rows.place()[i] - rows.place()[j]).truncate();
-                let r = x.length();
-                let shared = harmonic_mean(stiffness[i], stiffness[j]);
-                if i == j || r >= around.discretisation.support || r == 0.0 || shared == 0.0 {
-                    *length = 0.0;
-                    continue;
-                }
-                let gained = harmonic_mean(before[i], before[j]) / shared;
-                *length = law.yielded(i, j, r, stiffened(r, *length, gained), dt);
-                let weight = friction.weight_at(r);
-                // Δt² K.
-                *strength = dt * dt * rows.place()[i].w * rows.place()[j].w * shared * weight;
-                sums.add(x, *strength);
-                let parting = (velocity[i] - velocity[j]).truncate().dot(x);
-                sums.pull -= x * (*strength * ((r - *length) * r / dt - KEPT * parting));
-                // Λr²: with that weight the lattice at rest is nearly isotropic, shear 3 % and stretching 5 % off.
-                let share = weight * r * r * (r * r);
-                let rate = parting / (r * r);
-                sums.rate2 += share * rate * rate;
-                sums.weight += share;
-            }
-            sums
-        });
+        let (stiffness, flow) = (particles.get(&STIFFNESS), law.flow(particles.len(), dt));
+        let ties = TieStep {
+            before: Coefficient::Column(&before),
+            now: Coefficient::Column(stiffness),
+            yield_strain: law.yield_strain,
+            flow: flow.coefficient(),
+            friction: Friction::new(Coefficient::Uniform(1.0), around.discretisation, 1.0),
+            support: around.discretisation.support,
+            dt,
+        };
+        let velocity = particles.get(&VELOCITY);
+        structure.ties.each(&rows.with_motion(velocity), &ties, &mut sums);
 
         law.measure(&sums, around.discretisation.dimensions, particles.get_mut(&STRAIN_RATE));
         let sticky: Vec<f32> =
@@ -239,18 +223,8 @@ fn constant(used: &BehaviourUse, property: &str) -> f64 {
     number(used, property).at(0.0)
 }
 
-/// Length at rest of a spring that is now stiffer than it was: the modulus it had, over that of now.
-fn stiffened(r: f32, length: f32, before: f32) -> f32 {
-    if length > 0.0 && before < 1.0 { r - (r - length) * before } else { length }
-}
-
 /// φ.
 const KEPT: f32 = 0.5;
-
-/// 0 if either is.
-fn harmonic_mean(a: f32, b: f32) -> f32 {
-    2.0 * a * b / (a + b).abs().max(f32::MIN_POSITIVE)
-}
 
 /// The law's properties now.
 struct SpringLaw<'a> {
@@ -279,14 +253,15 @@ impl<'a> SpringLaw<'a> {
         }
     }
 
-    /// Length at rest after a step; of a new spring (`length` = 0), its length now.
-    fn yielded(&self, i: usize, j: usize, r: f32, length: f32, dt: f32) -> f32 {
-        if length == 0.0 {
-            return r;
+    /// Part of the elongation beyond the yield strain that flows in a step: 1 − e^(−αΔt).
+    fn flow(&self, count: usize, dt: f32) -> Flow {
+        let flow = |rate: f32| 1.0 - libm::expf(-rate * dt);
+        match self.plasticity {
+            Coefficient::Uniform(rate) => Flow::Uniform(flow(rate)),
+            Coefficient::Column(rates) => {
+                Flow::Column(rates[..count].iter().map(|&rate| flow(rate)).collect())
+            }
         }
-        let mean = |value: Coefficient| 0.5 * (value.at(i) + value.at(j));
-        let beyond = ((r - length).abs() - mean(self.yield_strain) * length).max(0.0);
-        length + (r - length).signum() * beyond * (1.0 - libm::expf(-mean(self.plasticity) * dt))
     }
 
     /// Moduli from what is remembered.
@@ -330,10 +305,93 @@ struct Sums {
     weight: f32,
 }
 
-impl Sums {
-    fn add(&mut self, x: Vec3, strength: f32) {
-        self.square += x * x * strength;
-        self.cross += Vec3::new(x.y * x.z, x.x * x.z, x.x * x.y) * strength;
+/// As a [`Coefficient`], with numbers of its own.
+enum Flow {
+    Uniform(f32),
+    Column(Vec<f32>),
+}
+
+impl Flow {
+    fn coefficient(&self) -> Coefficient<'_> {
+        match self {
+            Flow::Uniform(value) => Coefficient::Uniform(*value),
+            Flow::Column(values) => Coefficient::Column(values),
+        }
+    }
+}
+
+/// A step of the springs: they stiffen and yield, and pulls and blocks are added up.
+struct TieStep<'a> {
+    /// Moduli of the last step and of this one.
+    before: Coefficient<'a>,
+    now: Coefficient<'a>,
+    yield_strain: Coefficient<'a>,
+    flow: Coefficient<'a>,
+    /// Of a modulus of 1 Pa, as a viscosity in 1 s.
+    friction: Friction<'a>,
+    support: f32,
+    dt: f32,
+}
+
+impl TieLaw for TieStep<'_> {
+    /// Sums of squares, products and pulls; of rates, and their weights.
+    type Partial<S: Simd> = ([Lanes3<S>; 3], [Lanes<S>; 2]);
+    type Total = Sums;
+
+    #[inline(always)]
+    fn start<S: Simd>(&self, simd: S) -> Self::Partial<S> {
+        ([Lanes3::zero(simd); 3], [splat(simd, 0.0); 2])
+    }
+
+    #[inline(always)]
+    fn add<S: Simd>(
+        &self,
+        own: &Own,
+        pair: &Pair<S>,
+        length: Lanes<S>,
+        ([square, cross, pull], [rate2, weights]): &mut Self::Partial<S>,
+    ) -> (Lanes<S>, Lanes<S>) {
+        let (simd, x, r, i) = (pair.simd, pair.x, pair.r, own.index);
+        let zero = splat(simd, 0.0);
+        // SAFETY: the loop only offers valid rows.
+        let [now, before, yield_strain, flow] = unsafe {
+            [
+                self.now.harmonic_mean(simd, i, pair.others),
+                self.before.harmonic_mean(simd, i, pair.others),
+                self.yield_strain.mean(simd, i, pair.others),
+                self.flow.mean(simd, i, pair.others),
+            ]
+        };
+        let tied = r.simd_lt(splat(simd, self.support)) & r.simd_gt(zero) & now.simd_gt(zero);
+
+        // What is gained appears without force; of what is beyond the yield strain, a part flows; new springs pull nobody.
+        let kept = (before / now.max(splat(simd, f32::MIN_POSITIVE))).min(splat(simd, 1.0));
+        let stiffened = r - (r - length) * kept;
+        let elongation = r - stiffened;
+        let allowed = yield_strain * stiffened;
+        let beyond = elongation - elongation.max(-allowed).min(allowed);
+        let yielded = length.simd_gt(zero).select(stiffened + beyond * flow, r);
+        let length = tied.select(yielded, zero);
+
+        // Δt² K.
+        let weight = tied.select(self.friction.weight(r), zero);
+        let strength = pair.volume * own.volume * (self.dt * self.dt) * now * weight;
+        *square = *square + Lanes3 { x: x.x * x.x, y: x.y * x.y, z: x.z * x.z } * strength;
+        *cross = *cross + Lanes3 { x: x.y * x.z, y: x.x * x.z, z: x.x * x.y } * strength;
+        let parting = (Lanes3::splat(simd, own.velocity.truncate().into()) - pair.velocity).dot(x);
+        let stretched = (r - length) * r * (1.0 / self.dt);
+        *pull = *pull - x * (strength * (stretched - parting * KEPT));
+        // Λr²: with that weight the lattice at rest is nearly isotropic, shear 3 % and stretching 5 % off. The rate is
+        // parting/r².
+        *rate2 += weight * parting * parting;
+        *weights += weight * (r * r) * (r * r);
+        (length, strength)
+    }
+
+    #[inline(always)]
+    fn finish<S: Simd>(&self, ([square, cross, pull], [rate2, weight]): Self::Partial<S>) -> Sums {
+        let [square, cross, pull] = [square, cross, pull].map(|lanes| Vec3::from(lanes.sum()));
+        Sums { square, cross, pull, rate2: sum(rate2), weight: sum(weight) }
     }
 }
 

@@ -6,8 +6,10 @@
 
 use rayon::prelude::*;
 
-use crate::backend::cpu::{PIECE, SlopePiece, Slopes};
+use crate::backend::cpu::{PIECE, Rows, SlopePiece, Slopes};
 use crate::neighbourhood::Neighbourhood;
+use crate::pair::{Own, Pair};
+use crate::simd::*;
 
 /// All ties of a world.
 #[derive(Default)]
@@ -19,6 +21,26 @@ pub struct Ties {
     pieces: Vec<Piece>,
     /// A number of each pair, for who solves with ties: in the blocks that loops over neighbours load.
     pub(crate) strength: Slopes,
+}
+
+/// What becomes of ties, eight at a time. Both ends must come to the same bits.
+pub(crate) trait TieLaw: Sync {
+    type Partial<S: Simd>;
+    type Total: Send;
+
+    fn start<S: Simd>(&self, simd: S) -> Self::Partial<S>;
+
+    /// From the length at rest, 0 where there is no tie yet: the one from now on, 0 where there is none any more, and the
+    /// number to be kept. Lanes that do not count are out of every reach.
+    fn add<S: Simd>(
+        &self,
+        own: &Own,
+        pair: &Pair<S>,
+        length: Lanes<S>,
+        partial: &mut Self::Partial<S>,
+    ) -> (Lanes<S>, Lanes<S>);
+
+    fn finish<S: Simd>(&self, partial: Self::Partial<S>) -> Self::Total;
 }
 
 /// Ties of some particles.
@@ -78,29 +100,34 @@ impl Ties {
         self.beside = Some(lists.rebuilds);
     }
 
-    /// Lets `change` look at every particle with its list, its lengths at rest and a number for each pair to be kept in
-    /// [`Ties::strength`]; what it returns goes to the particle's place of `out`.
-    pub(crate) fn each<T: Send>(
-        &mut self,
-        lists: &Neighbourhood,
-        out: &mut [T],
-        change: impl Fn(usize, &[u32], &mut [f32], &mut [f32]) -> T + Sync,
-    ) {
+    /// Lets a law change every tie, and keeps its numbers in [`Ties::strength`]; totals go to the particles' places of `out`.
+    pub(crate) fn each<L: TieLaw>(&mut self, rows: &Rows, law: &L, out: &mut [L::Total]) {
+        let lists = rows.lists();
         assert!(self.beside == Some(lists.rebuilds) && self.ids.len() == out.len());
+        let level = Level::new();
         let kept = self.strength.pieces_for(out.len());
         let pieces = (&mut self.pieces, kept, out.par_chunks_mut(PIECE)).into_par_iter().enumerate();
-        pieces.for_each(|(piece, (ties, kept, out)): (usize, (&mut Piece, &mut SlopePiece, &mut [T]))| {
+        pieces.for_each(|(piece, (ties, kept, out)): (usize, (&mut Piece, &mut SlopePiece, &mut [_]))| {
             kept.clear();
-            let mut numbers = Vec::new();
-            for (k, out) in out.iter_mut().enumerate() {
-                let i = piece * PIECE + k;
-                let list = lists.particles(i).as_slice();
-                numbers.clear();
-                numbers.resize(list.len(), 0.0);
-                let range = ties.range(k);
-                *out = change(i, list, &mut ties.length[range], &mut numbers);
-                kept.push(&numbers);
-            }
+            dispatch!(level, simd => {
+                for (k, out) in out.iter_mut().enumerate() {
+                    let own = rows.own(piece * PIECE + k);
+                    let mut partial = law.start(simd);
+                    let mut place = ties.starts[k] as usize;
+                    kept.begin();
+                    rows.each_block(simd, &own, |pair, count| {
+                        let lengths = &mut ties.length[place..place + count];
+                        let mut block = [0.0; LANES];
+                        block[..count].copy_from_slice(lengths);
+                        let before = Lanes::load_array(simd, block);
+                        let (after, strength) = law.add(&own, pair, before, &mut partial);
+                        lengths.copy_from_slice(&after.to_array()[..count]);
+                        kept.push(strength.to_array());
+                        place += count;
+                    });
+                    *out = law.finish(partial);
+                }
+            });
         });
     }
 

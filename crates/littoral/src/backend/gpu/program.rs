@@ -316,3 +316,38 @@ fn container(domain: &Domain) -> ([f32; 3], [f32; 3]) {
     let high = [0, 1, 2].map(|a| if closed(domain.sides[a][1]) { domain.max[a] as f32 } else { f32::MAX });
     (low, high)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene;
+
+    /// No device is needed for that.
+    #[test]
+    fn behaviours_that_remember_are_refused_by_name() {
+        for (name, more) in [
+            ("viscous-memory", "viscous-memory = {}"),
+            ("yielding-springs", "yielding-springs = { shear_modulus = 10, history_modulus = 10 }"),
+        ] {
+            let text = format!(
+                r#"
+                sph.spacing = 0.1
+                time.until = 1
+                [[body]]
+                name = "block"
+                density = 1000
+                shape.box = {{ min = [0, 0, 0], max = [1, 1, 1] }}
+                [body.behaviours]
+                tait = {{}}
+                viscosity = {{ dynamic_viscosity = 1 }}
+                {more}
+                "#
+            );
+            let scene = scene::load("test", &text, &[]).unwrap_or_else(|problems| panic!("{problems}")).0;
+            let Err(error) = laws(&World::new(&scene)) else { panic!("`{name}` was not refused") };
+            let message = error.to_string();
+            assert!(message.contains(name) && message.contains("leave it out"), "{message}");
+            assert!(message.contains("run on the CPU"), "{message}");
+        }
+    }
+}
