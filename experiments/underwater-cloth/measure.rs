@@ -1,14 +1,15 @@
 //! Underwater cloth, measured: four drag models on a hanging cloth whose top edge is swung or towed [Ozgen2010; Ozgen2013, ch. 3].
 //!
-//!   underwater-cloth models | history | window | steps | cost
+//!   underwater-cloth models | scenes | weights | history | window | steps | cost
 //!
-//! Each prints a table. Bumps are extrema of the mid-line's distance from its chord; see `Profile`.
+//! Each prints a table; `models:31×21` and `scenes:figure` print only the rows of that mesh or scene. Bumps are extrema of the mid-line's distance from its chord; see `Profile`.
 
 use std::time::Instant;
 
 use glam::Vec4;
 use littoral::columns::POSITION;
 use littoral::scene;
+use littoral::solve::fractional::{Of, Rule, window as weights_of};
 use littoral::world::World;
 
 /// Of the cloth, m; its particles in a row and in a column.
@@ -27,12 +28,15 @@ const LEAST: f64 = 0.004;
 fn main() {
     for name in std::env::args().skip(1) {
         let start = Instant::now();
-        match name.as_str() {
-            "models" => models(),
+        let (experiment, only) = name.split_once(':').unwrap_or((&name, ""));
+        match experiment {
+            "models" => models(only),
+            "scenes" => scenes(only),
+            "weights" => weights(),
             "history" => history(),
             "window" => window(),
             "steps" => steps(),
-            "cost" => cost(),
+            "cost" => cost(only),
             other => panic!("no experiment is called `{other}`"),
         }
         eprintln!("{name}: {:.0} s", start.elapsed().as_secs_f64());
@@ -104,9 +108,20 @@ fn world(model: &Model, motion: Motion, (columns, rows): (usize, usize), step: f
     World::new(&scene)
 }
 
-/// The mid-line, from top to bottom, and its distance from the chord.
+/// Scenes with cloths side by side, and when each is looked at, s.
+const SCENES: [(&str, &str, [f64; 2]); 5] = [
+    ("underwater-cloth", include_str!("../../scenes/underwater-cloth.toml"), [3.0, 5.0]),
+    ("corners", include_str!("corners.toml"), [3.0, 5.0]),
+    ("sideways", include_str!("sideways.toml"), [2.8, 4.4]),
+    ("underwater-sphere", include_str!("../../scenes/underwater-sphere.toml"), [0.35, 5.0]),
+    ("underwater-figure", include_str!("../../scenes/underwater-figure.toml"), [1.25, 5.0]),
+];
+
+/// The mid-line of a cloth, from top to bottom, and its distance from the chord, away from the top edge.
 struct Profile {
     bumps: Vec<Bump>,
+    /// Mean angle between neighbouring edges of rows and columns, rad: folds anywhere, however small.
+    folded: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -118,15 +133,18 @@ struct Bump {
 }
 
 impl Profile {
-    fn of(world: &World) -> Profile {
-        let (rows, columns) = world.structure.sheets[0].grid.expect("a grid");
-        let place = world.particles.get(&POSITION);
-        let node = |row: usize| -> Vec4 {
-            place[world.structure.nodes.rows()[row * columns + columns / 2] as usize]
+    fn of(world: &World, sheet: usize) -> Profile {
+        let sheet = &world.structure.sheets[sheet];
+        let (rows, columns) = sheet.grid.expect("a grid");
+        let position = world.particles.get(&POSITION);
+        let place = |row: usize, column: usize| -> Vec4 {
+            let node = sheet.nodes.start as usize + row * columns + column;
+            position[world.structure.nodes.rows()[node] as usize].with_w(0.0)
         };
-        let line: Vec<Vec4> = (0..rows).map(node).collect();
+        let line: Vec<Vec4> = (0..rows).map(|row| place(row, columns / 2)).collect();
         let chord = (line[rows - 1] - line[0]).normalize();
-        let side = Vec4::new(-chord.y, chord.x, 0.0, 0.0);
+        let edge = place(0, columns - 1) - place(0, 0);
+        let side = edge.truncate().cross(chord.truncate()).normalize().extend(0.0);
         let away: Vec<f64> = line.iter().map(|x| f64::from((*x - line[0]).dot(side))).collect();
         let mut down = vec![0.0];
         for k in 1..rows {
@@ -163,7 +181,22 @@ impl Profile {
             let share = (down[b] - down[a]) / (down[c] - down[a]);
             Bump { down: down[b], depth: away[b] - away[a] - share * (away[c] - away[a]) }
         };
-        Profile { bumps: (1..turns.len().max(2) - 1).map(bump).collect() }
+        let along = |row: usize, column: usize| [(row, column - 1), (row, column + 1)];
+        let across = |row: usize, column: usize| [(row - 1, column), (row + 1, column)];
+        let inner = (1..rows - 1).flat_map(|row| (1..columns - 1).map(move |column| (row, column)));
+        let (mut folded, mut count) = (0.0, 0);
+        for (row, column) in inner {
+            for [before, after] in [along(row, column), across(row, column)] {
+                let here = place(row, column);
+                let [a, b] = [here - place(before.0, before.1), place(after.0, after.1) - here];
+                folded += f64::from(a.truncate().angle_between(b.truncate()));
+                count += 1;
+            }
+        }
+        Profile {
+            bumps: (1..turns.len().max(2) - 1).map(bump).collect(),
+            folded: folded / f64::from(count.max(1)),
+        }
     }
 }
 
@@ -177,46 +210,116 @@ struct Measured {
     /// Mean way of a bump down the cloth over time, m/s, and how far down the deepest place of bumps at least 4 mm deep was.
     speed: f64,
     reach: f64,
+    /// Mean of [`Profile::folded`], rad.
+    folded: f64,
 }
 
-/// Looks at a cloth fifty times a second from `from` to `until`, s.
-fn measure(mut world: World, from: f64, until: f64) -> Measured {
+/// Looks at all cloths fifty times a second from `from` to `until`, s.
+fn measure(mut world: World, from: f64, until: f64) -> Vec<Measured> {
     let every = 0.02;
     world.advance_to(from).unwrap();
-    let (mut before, mut looks) = (Profile::of(&world), 0);
-    let (mut all, mut went, mut matches) = (Measured::default(), 0.0, 0);
-    let mut bumps = 0;
+    let count = world.structure.sheets.len();
+    let look = |world: &World| (0..count).map(|k| Profile::of(world, k)).collect::<Vec<_>>();
+    let (mut before, mut looks) = (look(&world), 0);
+    let mut all: Vec<Measured> = (0..count).map(|_| Measured::default()).collect();
+    // How far bumps went, over how many pairs of looks; and how many were seen.
+    let mut ways = vec![(0.0, 0, 0); count];
     for k in 1..=((until - from) / every).round() as usize {
         world.advance_to(from + every * k as f64).unwrap();
-        let now = Profile::of(&world);
+        let now = look(&world);
         looks += 1;
-        bumps += now.bumps.len();
-        all.most = all.most.max(now.bumps.len());
-        for bump in &now.bumps {
-            all.depth += bump.depth.abs();
-            all.reach = all.reach.max(bump.down);
-            // The same bump a moment ago: the nearest one on the same side.
-            let same = before.bumps.iter().filter(|old| old.depth * bump.depth > 0.0);
-            let near = same.map(|old| bump.down - old.down).min_by(|a, b| a.abs().total_cmp(&b.abs()));
-            if let Some(way) = near.filter(|way| way.abs() < 0.06) {
-                went += way;
-                matches += 1;
+        for (k, now) in now.iter().enumerate() {
+            let (all, (went, matches, bumps)) = (&mut all[k], &mut ways[k]);
+            *bumps += now.bumps.len();
+            all.most = all.most.max(now.bumps.len());
+            all.folded += now.folded;
+            for bump in &now.bumps {
+                all.depth += bump.depth.abs();
+                all.reach = all.reach.max(bump.down);
+                // The same bump a moment ago: the nearest one on the same side.
+                let same = before[k].bumps.iter().filter(|old| old.depth * bump.depth > 0.0);
+                let near = same.map(|old| bump.down - old.down).min_by(|a, b| a.abs().total_cmp(&b.abs()));
+                if let Some(way) = near.filter(|way| way.abs() < 0.06) {
+                    *went += way;
+                    *matches += 1;
+                }
             }
         }
         before = now;
     }
-    all.count = bumps as f64 / looks as f64;
-    all.depth /= bumps.max(1) as f64;
-    all.speed = went / (every * f64::from(matches.max(1)));
+    for (all, (went, matches, bumps)) in all.iter_mut().zip(ways) {
+        all.count = bumps as f64 / f64::from(looks);
+        all.depth /= bumps.max(1) as f64;
+        all.folded /= f64::from(looks);
+        all.speed = went / (every * f64::from(matches.max(1)));
+    }
     all
+}
+
+/// The first cloth alone.
+fn measure_one(world: World, from: f64, until: f64) -> Measured {
+    measure(world, from, until).swap_remove(0)
+}
+
+/// Cloths side by side, as the paper and the thesis show them.
+fn scenes(only: &str) {
+    println!(
+        "| scene | cloth | bumps | most | depth, mm | speed, m/s | lowest, m | folds, ° |\n|---|---|---|---|---|---|---|---|"
+    );
+    for (name, text, [from, until]) in SCENES.iter().filter(|scene| scene.0.contains(only)) {
+        let (scene, _) =
+            scene::load(name, text, &[]).unwrap_or_else(|problems| panic!("{}", problems.plain()));
+        let world = World::new(&scene);
+        let bodies: Vec<String> = world
+            .structure
+            .sheets
+            .iter()
+            .map(|sheet| scene.bodies[sheet.body as usize].name.clone())
+            .collect();
+        for (body, m) in bodies.iter().zip(measure(world, *from, *until)) {
+            println!(
+                "| {name} | {body} | {:.1} | {} | {:.1} | {:.2} | {:.2} | {:.1} |",
+                m.count,
+                m.most,
+                1e3 * m.depth,
+                m.speed,
+                m.reach,
+                m.folded.to_degrees()
+            );
+        }
+    }
+}
+
+/// Weights of the newest velocities in a half-derivative over a hundred steps, as parts of their sum [Ozgen2010, fig. 6].
+fn weights() {
+    println!(
+        "| step, s | newest | 1 before | 2 before | 3 before | 10 before | newest four, of all |\n|---|---|---|---|---|---|---|"
+    );
+    for step in [0.1, 0.01, 0.001] {
+        let weights = weights_of(0.5, Rule::Coimbra, Of::Rates, &[step; 100]);
+        let all: f64 = weights.iter().sum();
+        let part = |k: usize| weights[k] / all;
+        println!(
+            "| {step} | {:.4} | {:.4} | {:.4} | {:.4} | {:.4} | {:.2} |",
+            part(0),
+            part(1),
+            part(2),
+            part(3),
+            part(10),
+            (0..4).map(part).sum::<f64>()
+        );
+    }
+}
+
+fn label((columns, rows): (usize, usize)) -> String {
+    format!("{rows}×{columns}")
 }
 
 fn line(name: &str, motion: Motion, mesh: (usize, usize), m: &Measured) {
     println!(
-        "| {name} | {} | {}×{} | {:.1} | {} | {:.1} | {:.2} | {:.2} |",
+        "| {name} | {} | {} | {:.1} | {} | {:.1} | {:.2} | {:.2} |",
         if motion == Motion::Swung { "swung" } else { "towed" },
-        mesh.1,
-        mesh.0,
+        label(mesh),
         m.count,
         m.most,
         1e3 * m.depth,
@@ -231,20 +334,21 @@ fn head(first: &str) {
     );
 }
 
-fn models() {
+fn models(only: &str) {
     head("model");
-    for mesh in [FINE, COARSE] {
+    for mesh in [FINE, COARSE].into_iter().filter(|mesh| label(*mesh).contains(only)) {
         for motion in [Motion::Swung, Motion::Towed] {
             for model in four() {
                 let (from, until) = if motion == Motion::Swung { (3.0, 5.0) } else { (0.0, 2.0) };
-                line(model.name, motion, mesh, &measure(world(&model, motion, mesh, STEP, 5.0), from, until));
+                let measured = measure_one(world(&model, motion, mesh, STEP, 5.0), from, until);
+                line(model.name, motion, mesh, &measured);
             }
         }
     }
 }
 
 fn swung(name: &str, model: &Model, step: f64) {
-    line(name, Motion::Swung, COARSE, &measure(world(model, Motion::Swung, COARSE, step, 5.0), 3.0, 5.0));
+    line(name, Motion::Swung, COARSE, &measure_one(world(model, Motion::Swung, COARSE, step, 5.0), 3.0, 5.0));
 }
 
 fn history() {
@@ -277,11 +381,11 @@ fn steps() {
 }
 
 /// A frame is 1/30 s of the world, in steps of 1/240 s.
-fn cost() {
+fn cost(only: &str) {
     println!(
         "| mesh | model | a step, ms | frames a second | over the regular model |\n|---|---|---|---|---|"
     );
-    for mesh in [FINE, COARSE] {
+    for mesh in [FINE, COARSE].into_iter().filter(|mesh| label(*mesh).contains(only)) {
         let regular = four()[1].clone();
         let models = [
             ("regular", regular),
@@ -303,9 +407,8 @@ fn cost() {
         for ((name, _), time) in models.iter().zip(best) {
             let over = 100.0 * (time / best[0] - 1.0);
             println!(
-                "| {}×{} | {name} | {:.3} | {:.0} | {over:+.0} % |",
-                mesh.1,
-                mesh.0,
+                "| {} | {name} | {:.3} | {:.0} | {over:+.0} % |",
+                label(mesh),
                 1e3 * time,
                 1.0 / (8.0 * time)
             );

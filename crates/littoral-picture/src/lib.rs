@@ -14,6 +14,7 @@ pub mod nearby;
 pub mod obj;
 pub mod plot;
 pub mod preview;
+pub mod rope;
 pub mod scale;
 pub mod sheet;
 mod splat;

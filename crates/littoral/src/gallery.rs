@@ -31,6 +31,8 @@ scenes!(
     "bowling-ball",
     "vibrated-dish",
     "underwater-cloth",
+    "underwater-sphere",
+    "underwater-figure",
     "adhesion",
     "flag",
     "banner",

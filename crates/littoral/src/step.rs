@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use glam::{DVec3, Vec4};
+use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 use thiserror::Error;
 
@@ -19,6 +20,9 @@ use crate::structure::nodes::GONE;
 use crate::timers::Stage;
 use crate::walls::Walls;
 use crate::world::{Packed, World};
+
+/// Particles that one thread moves as fast as two. In tests of our own none: they look at what threads do to small worlds.
+const FEW: usize = if cfg!(test) { 0 } else { 2000 };
 
 /// Why a step could not be taken. The state before it is intact in the last frame.
 #[derive(Clone, Debug, Error)]
@@ -142,7 +146,34 @@ impl World {
     }
 
     /// The same, telling after each step how the world is.
-    pub fn advance_with(&mut self, end: f64, mut tell: impl FnMut(&World)) -> Result<(), StepError> {
+    ///
+    /// A few particles are moved by one thread, however many there are: a step has a hundred loops and more, and threads would wait
+    /// for each other longer than it takes. The bits are the same.
+    pub fn advance_with(&mut self, end: f64, tell: impl FnMut(&World) + Send) -> Result<(), StepError> {
+        if self.particles.len() > FEW || rayon::current_num_threads() == 1 {
+            self.take_steps(end, tell)
+        } else {
+            self.advance_alone(end, tell)
+        }
+    }
+
+    /// On one thread. Each world has its own, so that many small ones may run at once.
+    pub(crate) fn advance_alone(
+        &mut self,
+        end: f64,
+        tell: impl FnMut(&World) + Send,
+    ) -> Result<(), StepError> {
+        // Taken out while the world is busy.
+        let alone = self.alone.take().or_else(|| ThreadPoolBuilder::new().num_threads(1).build().ok());
+        let result = match &alone {
+            Some(thread) => thread.install(|| self.take_steps(end, tell)),
+            None => self.take_steps(end, tell),
+        };
+        self.alone = alone;
+        result
+    }
+
+    fn take_steps(&mut self, end: f64, mut tell: impl FnMut(&World)) -> Result<(), StepError> {
         while self.clock.time < end - 1e-9 * end.abs().max(1e-3) {
             let dt = self.clock.step_towards(end.min(self.forces.next_event(self.clock.time)));
             self.step(dt)?;

@@ -1,6 +1,7 @@
 //! Everything that a step reads and writes.
 
 use glam::{DVec3, Vec4};
+use rayon::ThreadPool;
 
 use crate::behaviour::{BehaviourUse, Value};
 use crate::behaviours::{self, LimitState, viscous_memory, wall_contact};
@@ -78,6 +79,8 @@ pub struct World {
     has_sums: bool,
     /// Part of its step that explicit friction may take where it has a memory.
     pub(crate) memory_ease: f32,
+    /// The thread that moves it while it has few particles; made when first needed.
+    pub(crate) alone: Option<ThreadPool>,
 }
 
 /// What the engine keeps of a body.
@@ -193,6 +196,7 @@ impl World {
             has_sums,
             memory_ease: scene.bodies.iter().map(viscous_memory::ease_of).fold(f64::INFINITY, f64::min)
                 as f32,
+            alone: None,
         };
         world.walls.apply(d.walls);
         for now in &world.behaviours {

@@ -13,6 +13,7 @@ use littoral_picture::carry::Carried;
 use littoral_picture::grains::{self, Advected, Fade, Sand};
 use littoral_picture::mesh::{Attribute, Mesh};
 use littoral_picture::obj;
+use littoral_picture::rope;
 use littoral_picture::sheet::{self, Sheet};
 use littoral_picture::surface::{self, Cloud, Column, Field, Wall};
 use littoral_picture::trace::{self, Shape, Thing};
@@ -90,6 +91,9 @@ enum Purpose {
 /// Grains take some 40 bytes each, and twice that in the tracer.
 const MOST_GRAINS: usize = 100_000_000;
 
+/// Particles of a rope that are farther apart, in spacings, have been torn from each other.
+const TORN_APART: f32 = 2.0;
+
 /// Steps of drifting grains between two frames.
 const DRIFT_STEPS: usize = 2;
 
@@ -138,6 +142,7 @@ impl<'a> Subjects<'a> {
                 }
                 Draw::Sheet => self.sheet(frame, look, bodies[0])?,
                 Draw::Yarn => self.yarn(frame, look, bodies[0])?,
+                Draw::Rope => self.ropes(frame, look, &bodies),
                 Draw::Mesh => self.mesh(frame, look, bodies[0])?,
             };
             things.push(thing);
@@ -467,6 +472,24 @@ impl<'a> Subjects<'a> {
         let look =
             trace::Look::Fibre { colour: Vec3::ONE, translucency: 0.3, porosity: look.porosity as f32 };
         Ok(Thing { shape, look })
+    }
+
+    fn ropes(&self, frame: &Frame, look: &Look, bodies: &[usize]) -> Thing {
+        let (mut points, mut radii, mut wetness) = (Vec::new(), Vec::new(), Vec::new());
+        let mut strands = Vec::new();
+        for &body in bodies {
+            let about = &self.scene.bodies[body];
+            let radius = 0.5 * look.thickness.unwrap_or(about.thickness) as f32;
+            let group = gather(frame, &[body]);
+            for piece in rope::pieces(&group.positions, &group.ids, TORN_APART * about.spacing as f32) {
+                strands.push(piece.len());
+                radii.extend(std::iter::repeat_n(radius, piece.len()));
+                wetness.extend_from_slice(group.wetness.get(piece.clone()).unwrap_or_default());
+                points.extend_from_slice(&group.positions[piece]);
+            }
+        }
+        let shape = Shape::Curves { points, radii, strands, colours: Vec::new(), wetness };
+        Thing { shape, look: answer(look) }
     }
 
     fn mesh(&mut self, frame: &Frame, look: &Look, body: usize) -> Result<Thing, Failure> {

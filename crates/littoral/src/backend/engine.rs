@@ -79,7 +79,7 @@ impl Engine {
         &mut self,
         world: &mut World,
         end: f64,
-        tell: impl FnMut(&World),
+        tell: impl FnMut(&World) + Send,
     ) -> Result<(), BackendError> {
         match self {
             Engine::Cpu => Ok(world.advance_with(end, tell)?),

@@ -221,6 +221,14 @@ impl Limited {
         }
     }
 
+    /// Lets go of edges between nodes that have been torn apart.
+    pub(crate) fn cut(&mut self, is_torn: impl Fn([u32; 2]) -> bool) {
+        let first = self.nodes.start;
+        if self.web.cut(|ends| is_torn(ends.map(|node| first + node))) {
+            self.maps.clear();
+        }
+    }
+
     /// Puts its edges right. Returns how far it has moved a particle at most, m.
     fn enforce(&mut self, now: &Resolved, around: &Around, nodes: &Nodes, particles: &mut Particles) -> f32 {
         let start = Instant::now();

@@ -3,13 +3,14 @@
 use super::emitters::{self, times};
 use super::estimate::{flow_limit, friction_limit};
 use super::keys::{ROOT, Range};
+use super::looks::{self, Form};
 use super::problem::{Place, Problem};
 use super::read::Reader;
 use super::read_shape::{self, Need};
 use super::suggest::did_you_mean;
 use super::tree::{Entry, Table, Value as Written};
 use super::values;
-use super::{Body, IntegratorName, Interface, Look, Near, Refine, Scene, Shape, Sink, Source, looks};
+use super::{Body, IntegratorName, Interface, Look, Near, Refine, Scene, Shape, Sink, Source};
 use crate::behaviour::{BehaviourUse, Default, Kind, Property, Schema, Unit, Value};
 use crate::behaviours;
 use crate::materials::Material;
@@ -67,8 +68,13 @@ pub fn body(reader: &Reader<'_>, index: usize, end_of_run: Option<f64>, spacing:
     let behaviours = behaviours(reader, material, &name);
     check_form(reader, source.as_ref());
     let is_sheet = matches!(source, Some(Source::Shape(Shape::Sheet { .. })));
-    let is_net = matches!(source, Some(Source::Shape(Shape::Net { .. } | Shape::Turned { .. })));
-    let look = looks::look(reader, material, is_sheet, is_net);
+    let form = match source {
+        Some(Source::Shape(Shape::Sheet { .. })) => Form::Sheet,
+        Some(Source::Shape(Shape::Net { .. } | Shape::Turned { .. })) => Form::Net,
+        Some(Source::Shape(Shape::Line { .. })) => Form::Line,
+        _ => Form::Other,
+    };
+    let look = looks::look(reader, material, form);
     let source_key = if reader.entry("emitter").is_some() { "emitter" } else { "shape" };
     if let (Some(entry), true) = (reader.entry("velocity"), reader.entry("emitter").is_some()) {
         let message = "an emitter's velocity is its own: `speed`, along its direction";

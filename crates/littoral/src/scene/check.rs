@@ -8,11 +8,13 @@ use super::sections::side_name;
 use super::values::{Log, show, show_rounded};
 use super::{
     Body, Dimensions, Domain, IntegratorName, Mobility, Opening, Scene, Shape, Side, Solid, Solver, Source,
-    Sph, Time, WallModel,
+    Sph, Time, WallModel, Where,
 };
 use crate::behaviour::BehaviourUse;
 use crate::behaviour::Value;
 use crate::behaviours::{self, Behaviour, REGISTRY, past, springs, underwater, viscous_memory};
+use crate::discretisation::Discretisation;
+use crate::sources;
 use crate::timeline::Curve;
 
 /// More particles than this are a slip of the keyboard: 2·10⁸ take more than 20 GB.
@@ -20,6 +22,9 @@ const MAX_PARTICLES: f64 = 2e8;
 
 /// More frames than this, likewise.
 const MANY_FRAMES: f64 = 1e5;
+
+/// Where a body has more particles than this, nobody asks where each is before the run.
+const MANY_TO_PLACE: f64 = 1e6;
 
 /// A periodic axis must be so many supports long, or a particle would meet itself.
 const PERIOD_IN_SUPPORTS: f64 = 3.0;
@@ -50,6 +55,47 @@ pub fn density_gains(drafts: &[Draft], log: &Log) {
                     .help("solute keeps its mass on its way from body to body: give them all the same"),
             );
         }
+    }
+}
+
+/// A pin that takes nothing when it starts with the run holds nothing for ever.
+pub fn idle_pins(scene: &Scene, places: &[Place], log: &Log) {
+    for (number, (pin, place)) in scene.pins.iter().zip(places).enumerate() {
+        // What is where later on, only the run can tell; the nearest particle is always there.
+        let Where::Region(region) = &pin.at else { continue };
+        if pin.from > 0.0 {
+            continue;
+        }
+        let is_for = |k: usize| pin.on.as_ref().is_none_or(|on| on.contains(&(k as u32)));
+        let bodies = scene.bodies.iter().enumerate();
+        let bodies: Vec<&Body> =
+            bodies.filter(|(k, body)| is_for(*k) && body.holds_shape()).map(|(_, body)| body).collect();
+        let takes_some = |body: &Body| {
+            let Source::Shape(shape) = &body.source else { return true };
+            let count = particle_count(&body.source, body.spacing, scene.dimensions, scene.time.until);
+            // Chance may still bring one in; and a check must not take as long as a run.
+            if body.jitter > 0.0 || count > MANY_TO_PLACE {
+                return true;
+            }
+            let mut born = sources::fill(shape, &Discretisation::new(scene).of_body(body.spacing));
+            if body.layers > 1 {
+                born = sources::layered(&born, shape, body.layers, body.thickness);
+            }
+            let is_held = |one: &sources::Newborn| {
+                sources::contains(region, one.position.as_vec3().extend(0.0), scene.dimensions)
+            };
+            born.iter().any(is_held)
+        };
+        if bodies.iter().any(|body| takes_some(body)) {
+            continue;
+        }
+        let names: Vec<String> = bodies.iter().map(|body| format!("`{}`", body.name)).collect();
+        let message =
+            format!("pin {} holds nothing: no particle of {} is in it", number + 1, names.join(", "));
+        let problem = Problem::error("nothing-to-pin", place, message).label("its `shape` is elsewhere");
+        log.push(problem.help(
+            "make the shape larger (a box takes what lies on its lower sides, not on its upper ones), or name points: `nearest = [[x, y, z]]`",
+        ));
     }
 }
 

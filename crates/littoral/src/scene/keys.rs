@@ -118,7 +118,7 @@ pub const INTEGRATORS: &[&str] =
 pub const DENSITIES: &[&str] = &["plain", "normalised"];
 
 /// In the order of [`super::Draw::NAMES`]; likewise.
-pub const DRAWS: &[&str] = &["surface", "particles", "grains", "sheet", "yarn", "mesh", "nothing"];
+pub const DRAWS: &[&str] = &["surface", "particles", "grains", "sheet", "yarn", "rope", "mesh", "nothing"];
 /// In the order of [`super::Finish::NAMES`]; likewise.
 pub const FINISHES: &[&str] = &["clear", "diffuse", "glossy", "metal", "wax", "glow"];
 /// Fields that surfaces are cut from: the picture crate's; a test of the command compares.
@@ -1501,7 +1501,12 @@ pub static LOOK: Section = Section {
     name: "[body.look]",
     meaning: "How a body looks.",
     keys: &[
-        key("draw", Want::Word(DRAWS), Fallback::Word("surface"), "what is drawn for its particles"),
+        key(
+            "draw",
+            Want::Word(DRAWS),
+            Fallback::Derived("`surface`; `rope` for a line"),
+            "what is drawn for its particles",
+        ),
         key(
             "finish",
             Want::Word(FINISHES),
@@ -1548,8 +1553,8 @@ pub static LOOK: Section = Section {
         key(
             "thickness",
             Want::Number(range(Unit::Metre, 1e-6, 1e3)),
-            Fallback::Derived("a spacing; of yarn, 0.38 spacings"),
-            "of a sheet, or of its yarn",
+            Fallback::Derived("a spacing; of yarn, 0.38 spacings; of a rope, its own"),
+            "of a sheet, of its yarn, or of a rope",
         ),
         key(
             "mesh",

@@ -149,12 +149,23 @@ fn read_lamp(reader: &Reader<'_>) -> Option<Lamp> {
     })
 }
 
-/// What is not written comes from the material. `is_sheet`: whether the body's shape has rows and columns; `is_net`:
-/// whether it has triangles.
-pub fn look(body: &Reader<'_>, material: Option<&Material>, is_sheet: bool, is_net: bool) -> Option<Look> {
+/// What a body's particles can be drawn through.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Rows and columns.
+    Sheet,
+    /// Triangles.
+    Net,
+    /// A row.
+    Line,
+    Other,
+}
+
+/// What is not written comes from the material, and from the form of the body.
+pub fn look(body: &Reader<'_>, material: Option<&Material>, form: Form) -> Option<Look> {
     let usual = material.map_or(Look::PLAIN, |material| material.look.clone());
     let reader = body.table("look")?;
-    let draw = reader.word("draw");
+    let draw = optional(&reader, "draw", |reader| reader.word("draw"));
     let finish = optional(&reader, "finish", |reader| reader.word("finish"));
     let colour = optional(&reader, "colour", |reader| reader.colour("colour"));
     let roughness = optional(&reader, "roughness", |reader| reader.number("roughness"));
@@ -165,20 +176,29 @@ pub fn look(body: &Reader<'_>, material: Option<&Material>, is_sheet: bool, is_n
     let thickness = optional(&reader, "thickness", |reader| reader.number("thickness"));
     let mesh = optional(&reader, "mesh", |reader| reader.text("mesh").map(str::to_owned));
 
-    let draw =
-        draw.and_then(|name| Draw::NAMES.iter().find(|(known, _)| *known == name)).map(|named| named.1);
+    let usual_draw = if form == Form::Line { Draw::Rope } else { Draw::Surface };
+    let draw_named = |name| Draw::NAMES.iter().find(|(known, _)| *known == name).map(|named| named.1);
+    let draw = draw.map(|name| name.and_then(draw_named).unwrap_or(usual_draw));
     let log = reader.context.log;
     if draw == Some(Draw::Mesh) && reader.entry("mesh").is_none() {
         let problem = Problem::error("missing-key", &reader.place("draw"), "no `mesh` to draw");
         log.push(problem.label("`mesh` is missing").help("name an OBJ file: `mesh = \"duck.obj\"`"));
         return None;
     }
-    let can_be_drawn = is_sheet || (is_net && draw == Some(Draw::Sheet));
+    let can_be_drawn = form == Form::Sheet || (form == Form::Net && draw == Some(Draw::Sheet));
     if matches!(draw, Some(Draw::Sheet | Draw::Yarn)) && !can_be_drawn {
         let message = "only a sheet of particles has the rows and columns to draw this through";
         let problem = Problem::error("key-clash", &reader.place("draw"), message);
         log.push(
             problem.label("the body has another shape").help("give it `shape.sheet`, or draw a `surface`"),
+        );
+        return None;
+    }
+    if draw == Some(Draw::Rope) && form != Form::Line {
+        let problem =
+            Problem::error("key-clash", &reader.place("draw"), "only a line of particles is a rope");
+        log.push(
+            problem.label("the body has another shape").help("give it `shape.line`, or draw a `surface`"),
         );
         return None;
     }

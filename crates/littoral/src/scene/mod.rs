@@ -140,6 +140,7 @@ fn read_scene(root: &Node, name: &str, start: &Place, log: &Log, files: &Shelf<'
         root.tables("joint").iter().map(|joint| solids::joint(joint, &solids)).collect();
     let pins: Vec<Option<Pin>> =
         root.tables("pin").iter().map(|pin| pins::pin(pin, &drafts, &solids, end_of_run)).collect();
+    let pin_places: Vec<Place> = root.tables("pin").iter().map(|pin| pin.place("shape")).collect();
     let names: Vec<&str> = drafts.iter().map(|draft| draft.name.as_str()).collect();
     let interfaces: Vec<Option<Interface>> =
         root.tables("interface").iter().map(|one| bodies::interface(one, &names)).collect();
@@ -212,6 +213,7 @@ fn read_scene(root: &Node, name: &str, start: &Place, log: &Log, files: &Shelf<'
     };
     bodies::choose_viscosities(&mut scene, &free_viscosity);
     bodies::choose_contacts(&mut scene, &free_contact);
+    check::idle_pins(&scene, &pin_places, log);
     if let Some(reader) = &time_reader {
         check::integrator(&scene, reader, log);
         check::frame_count(&scene.time, &reader.place("until"), log);

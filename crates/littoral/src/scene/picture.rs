@@ -120,7 +120,7 @@ pub struct Look {
     pub grains: u32,
     /// Whether grains drift with the flow.
     pub advected: bool,
-    /// Of a sheet or of its yarn, m; a spacing when absent.
+    /// Of a sheet, of its yarn or of a rope, m; when absent, a spacing, or the rope's own.
     pub thickness: Option<f64>,
     /// File of a mesh that the particles carry.
     pub mesh: Option<String>,
@@ -138,18 +138,21 @@ pub enum Draw {
     Sheet,
     /// Knitted yarn through a sheet of particles.
     Yarn,
+    /// A round thread through a line of particles.
+    Rope,
     /// A mesh from a file, bound to the particles at the first frame.
     Mesh,
     Nothing,
 }
 
 impl Draw {
-    pub const NAMES: [(&'static str, Draw); 7] = [
+    pub const NAMES: [(&'static str, Draw); 8] = [
         ("surface", Draw::Surface),
         ("particles", Draw::Particles),
         ("grains", Draw::Grains),
         ("sheet", Draw::Sheet),
         ("yarn", Draw::Yarn),
+        ("rope", Draw::Rope),
         ("mesh", Draw::Mesh),
         ("nothing", Draw::Nothing),
     ];

@@ -1,7 +1,7 @@
 //! `[[solid]]` and `[[joint]]`: what is not made of particles, how it moves, and what holds it.
 
 use super::bodies::{self, check_name};
-use super::looks::{self, optional};
+use super::looks::{self, Form, optional};
 use super::problem::{Place, Problem};
 use super::read::Reader;
 use super::read_shape::{self, Need};
@@ -162,7 +162,8 @@ pub fn solid(reader: &Reader<'_>, index: usize, world_slip: f64) -> Draft {
         None => Some(world_slip),
     };
     let mobility = mobility(reader);
-    let look = looks::look(reader, None, matches!(shape, Some(Shape::Sheet { .. })), false);
+    let form = if let Some(Shape::Sheet { .. }) = shape { Form::Sheet } else { Form::Other };
+    let look = looks::look(reader, None, form);
     if inside == Some(true) && reader.entry("free").is_some() {
         let message = "a hollow in an endless solid cannot be free: it has no mass";
         let problem = Problem::error("key-clash", &reader.place("inside"), message);

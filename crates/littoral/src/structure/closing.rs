@@ -23,18 +23,18 @@ const EMPTY: Cell = Cell { at: IVec3::MAX, lowest: Vec3::INFINITY, highest: Vec3
 #[derive(Default)]
 struct Table {
     slots: Vec<Cell>,
-    count: usize,
+    /// Slots that are not empty: a few nodes do not pay for a table that many would need.
+    used: Vec<u32>,
 }
 
 impl Table {
     fn clear(&mut self, size: usize) {
-        self.slots.clear();
         self.slots.resize(size, EMPTY);
-        self.count = 0;
+        self.used.drain(..).for_each(|k| self.slots[k as usize] = EMPTY);
     }
 
     fn is_full(&self) -> bool {
-        4 * self.count > 3 * self.slots.len()
+        4 * self.used.len() > 3 * self.slots.len()
     }
 
     fn add(&mut self, cell: Cell) {
@@ -51,14 +51,16 @@ impl Table {
             k = (k + 1) & mask;
         }
         let slot = &mut self.slots[k];
-        self.count += usize::from(slot.at == EMPTY.at);
+        if slot.at == EMPTY.at {
+            self.used.push(k as u32);
+        }
         slot.at = cell.at;
         slot.lowest = slot.lowest.min(cell.lowest);
         slot.highest = slot.highest.max(cell.highest);
     }
 
     fn cells(&self) -> impl Iterator<Item = &Cell> {
-        self.slots.iter().filter(|cell| cell.at != EMPTY.at)
+        self.used.iter().map(|&k| &self.slots[k as usize])
     }
 }
 

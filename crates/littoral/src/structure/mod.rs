@@ -27,6 +27,8 @@ pub use pins::Pins;
 pub use sheets::{Line, Sheet, slots};
 pub use ties::Ties;
 
+use crate::behaviours::stretch_limit::Limited;
+
 /// The bodies that hold a shape.
 #[derive(Default)]
 pub struct Structure {
@@ -45,7 +47,7 @@ pub struct Structure {
     pub(crate) hidden: Vec<f32>,
     pub(crate) barrier: Barrier,
     /// Cloths that are kept from stretching.
-    pub limited: Vec<crate::behaviours::stretch_limit::Limited>,
+    pub limited: Vec<Limited>,
     /// Bodies held together by bonds.
     pub elastic: Vec<crate::solve::elastic::Elastic>,
     /// Members of the bonds that were cut before a checkpoint, by body: whoever makes bonds cuts them again.
@@ -63,9 +65,7 @@ impl Structure {
             let cut: Vec<u32> = ends.iter().filter_map(|&ends| net.find(ends)).collect();
             if !cut.is_empty() {
                 net.cut(cut);
-                for sheet in self.sheets.iter_mut().filter(|sheet| sheet.body == net.body) {
-                    sheet.triangles = net.whole_triangles();
-                }
+                open(net, &mut self.sheets, &mut self.limited);
             }
         }
     }
@@ -79,5 +79,15 @@ impl Structure {
     pub(crate) fn cuts(&self) -> Vec<(u32, Vec<[u32; 2]>)> {
         let cuts = self.elastic.iter().map(|body| (body.body, body.bonds.cuts().to_vec()));
         cuts.filter(|(_, cuts)| !cuts.is_empty()).collect()
+    }
+}
+
+/// What follows from a net's cuts: its sheet has lost triangles, and nothing keeps the ends of a cut spring together.
+pub(crate) fn open(net: &springs::Net, sheets: &mut [Sheet], limited: &mut [Limited]) {
+    for sheet in sheets.iter_mut().filter(|sheet| sheet.body == net.body) {
+        sheet.triangles = net.whole_triangles();
+    }
+    for cloth in limited.iter_mut().filter(|cloth| cloth.body == net.body) {
+        cloth.cut(|ends| net.find(ends).is_some_and(|spring| net.is_cut(spring as usize)));
     }
 }

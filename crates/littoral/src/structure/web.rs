@@ -158,22 +158,40 @@ impl Web {
 
     fn new(pairs: Vec<([u32; 2], Kind)>, rest: &[Vec3], down: Vec3) -> Web {
         let length = |[a, b]: [u32; 2]| rest[a as usize].distance(rest[b as usize]);
-        let edges: Vec<Edge> =
-            pairs.into_iter().map(|(ends, kind)| Edge { ends, rest: length(ends), kind }).collect();
-        let mut starts = vec![0u32; rest.len() + 1];
-        edges.iter().flat_map(|edge| edge.ends).for_each(|node| starts[node as usize + 1] += 1);
-        for node in 0..rest.len() {
+        let edges = pairs.into_iter().map(|(ends, kind)| Edge { ends, rest: length(ends), kind }).collect();
+        let height = rest.iter().map(|place| -place.dot(down)).collect();
+        let mut web = Web { edges, height, starts: Vec::new(), around: Vec::new() };
+        web.list_edges();
+        web
+    }
+
+    /// Finds the edges of each node.
+    fn list_edges(&mut self) {
+        let mut starts = vec![0u32; self.len() + 1];
+        self.edges.iter().flat_map(|edge| edge.ends).for_each(|node| starts[node as usize + 1] += 1);
+        for node in 0..self.len() {
             starts[node + 1] += starts[node];
         }
         let mut next = starts.clone();
-        let mut around = vec![0; 2 * edges.len()];
-        for (k, edge) in edges.iter().enumerate() {
+        let mut around = vec![0; 2 * self.edges.len()];
+        for (k, edge) in self.edges.iter().enumerate() {
             for node in edge.ends {
                 around[next[node as usize] as usize] = k as u32;
                 next[node as usize] += 1;
             }
         }
-        Web { edges, height: rest.iter().map(|place| -place.dot(down)).collect(), starts, around }
+        (self.starts, self.around) = (starts, around);
+    }
+
+    /// Takes out the edges that are torn; tells whether there were any. Lists made before are of no use then.
+    pub fn cut(&mut self, is_torn: impl Fn([u32; 2]) -> bool) -> bool {
+        let before = self.edges.len();
+        self.edges.retain(|edge| !is_torn(edge.ends));
+        let is_less = self.edges.len() < before;
+        if is_less {
+            self.list_edges();
+        }
+        is_less
     }
 
     /// How many nodes the cloth has.
