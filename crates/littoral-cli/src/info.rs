@@ -92,6 +92,18 @@ fn summary(folder: &Path, report: &Report, frames: usize) -> String {
                 100.0 * d.density_error_mean
             ),
         ]);
+        if let Some(water) = d.water {
+            rows.push(vec![
+                "liquid".to_owned(),
+                format!(
+                    "{} kg: {} free, {} in pores, {} in films on them",
+                    text::number(water.total()),
+                    text::number(water.free),
+                    text::number(water.absorbed),
+                    text::number(water.pooled)
+                ),
+            ]);
+        }
     }
     let seconds = Duration::try_from_secs_f64(report.wall_time.total).unwrap_or_default();
     let device = report.device.clone().unwrap_or_else(|| text::plural(report.threads, "thread"));

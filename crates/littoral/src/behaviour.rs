@@ -84,6 +84,8 @@ pub enum Unit {
     /// Pure number.
     One,
     Metre,
+    /// Permeability.
+    SquareMetre,
     Second,
     MetrePerSecond,
     MetrePerSecondSquared,
@@ -115,6 +117,7 @@ impl Unit {
         match self {
             Unit::One => "",
             Unit::Metre => "m",
+            Unit::SquareMetre => "m²",
             Unit::Second => "s",
             Unit::MetrePerSecond => "m/s",
             Unit::MetrePerSecondSquared => "m/s²",

@@ -72,6 +72,9 @@ pub struct State {
     pub histories: Vec<HistoryBits>,
     #[serde(default)]
     pub scalar_histories: Vec<HistoryBits>,
+    /// Time that liquid in pores has yet to flow for, s.
+    #[serde(default)]
+    pub pores_bits: u64,
 }
 
 /// Why a checkpoint cannot be gone on from.
@@ -115,6 +118,7 @@ impl Checkpoint {
             ties: to_hex(&world.structure.ties.bytes()),
             histories: world.histories.iter().map(History::bits).collect(),
             scalar_histories: world.scalar_histories.iter().map(History::bits).collect(),
+            pores_bits: world.structure.pores.pending.to_bits(),
         };
         Checkpoint { state, columns: world.particles.columns().iter().map(save).collect() }
     }
@@ -211,6 +215,7 @@ impl World {
         self.structure.cuts = state.bond_cuts;
         self.link();
         self.structure.cut(&state.cuts);
+        self.structure.pores.pending = f64::from_bits(state.pores_bits);
         if !from_hex(&state.ties).is_some_and(|ties| self.structure.ties.restore(&ties)) {
             return Err(unfit("springs of a fluid"));
         }

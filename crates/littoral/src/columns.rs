@@ -112,6 +112,42 @@ pub static MIXED: Vectors =
 /// Momentum that solute has brought in a step, kg·m/s, and the concentration before it: scratch.
 pub static SOLUTE_FLOW: Vectors =
     Vectors(ColumnSpec { name: "solute_flow", unit: "", in_frames: false, part: Part::Intensive });
+/// Part of a porous particle's pores that is full, 0 to 1.
+pub static SATURATION: Scalars =
+    Scalars(ColumnSpec { name: "saturation", unit: "", in_frames: true, part: Part::Intensive });
+/// Liquid in its pores, kg (kg per metre of depth in 2-D).
+pub static LIQUID: Scalars =
+    Scalars(ColumnSpec { name: "liquid", unit: "kg", in_frames: true, part: Part::Extensive });
+/// What of that a single number cannot hold.
+pub static LIQUID_REST: Scalars =
+    Scalars(ColumnSpec { name: "liquid_rest", unit: "kg", in_frames: false, part: Part::Extensive });
+/// Liquid on its outside that is not enough for a particle of its own, kg.
+pub static FILM: Scalars =
+    Scalars(ColumnSpec { name: "film", unit: "kg", in_frames: true, part: Part::Extensive });
+/// What of that a single number cannot hold.
+pub static FILM_REST: Scalars =
+    Scalars(ColumnSpec { name: "film_rest", unit: "kg", in_frames: false, part: Part::Extensive });
+/// Pressure of the liquid in its pores, Pa; below 0 where they pull.
+pub static PORE_PRESSURE: Scalars =
+    Scalars(ColumnSpec { name: "pore_pressure", unit: "Pa", in_frames: true, part: Part::Intensive });
+/// What of that pushes an elastic body apart, Pa.
+pub static PORE_STRESS: Scalars =
+    Scalars(ColumnSpec { name: "pore_stress", unit: "Pa", in_frames: false, part: Part::Intensive });
+/// How much more of it a change of volume would bring, Pa.
+pub static PORE_STIFFNESS: Scalars =
+    Scalars(ColumnSpec { name: "pore_stiffness", unit: "Pa", in_frames: false, part: Part::Intensive });
+/// Strain that an elastic body has got by what it holds.
+pub static SWELLING: Scalars =
+    Scalars(ColumnSpec { name: "swelling", unit: "", in_frames: false, part: Part::Intensive });
+/// Mass of a porous particle without any liquid, kg; 0 for all others.
+pub static DRY_MASS: Scalars =
+    Scalars(ColumnSpec { name: "dry_mass", unit: "kg", in_frames: false, part: Part::Extensive });
+/// Volume of its material with its pores at rest, m³ (m² in 2-D).
+pub static PORE_VOLUME: Scalars =
+    Scalars(ColumnSpec { name: "pore_volume", unit: "m³", in_frames: false, part: Part::Extensive });
+/// Permeability where the particle was at the start, m².
+pub static PERMEABILITY: Scalars =
+    Scalars(ColumnSpec { name: "permeability", unit: "m²", in_frames: false, part: Part::Intensive });
 /// Number of the particle among those of bodies that hold a shape, and 1; 0 for the others. See `structure/nodes.rs`.
 pub static NODE: Indices = Indices(ColumnSpec { name: "node", unit: "", in_frames: false, part: Part::Own });
 /// Number of the pin that holds the particle, and 1; 0 where none does. See `structure/pins.rs`.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::behaviour::Value;
 use crate::columns::{BODY, DENSITY, MASS, POSITION, VELOCITY};
+use crate::pores::Water;
 use crate::scene::{Body, Scene};
 use crate::timeline::Driver;
 use crate::world::World;
@@ -26,6 +27,9 @@ pub struct Diagnostics {
     pub density_error_max: f64,
     /// Mean of the same, 0 where ρ is below ρ₀.
     pub density_error_mean: f64,
+    /// Where the liquid is, kg, where something is porous.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub water: Option<Water>,
 }
 
 const BLOCK: usize = 4096;
@@ -65,6 +69,7 @@ pub fn measure(scene: &Scene, world: &World) -> Diagnostics {
         momentum: total.momentum.to_array(),
         density_error_max: total.worst,
         density_error_mean: total.excess / count,
+        water: world.water(),
     }
 }
 

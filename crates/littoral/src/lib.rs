@@ -26,6 +26,7 @@ pub mod memory;
 pub mod neighbourhood;
 pub mod particles;
 pub mod plan;
+pub mod pores;
 pub mod refine;
 pub mod report;
 pub mod resolve;

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::behaviour::{BehaviourUse, Kind, Schema, Value};
 use crate::behaviours::{self, Behaviour};
-use crate::columns::{BODY, CONCENTRATION, DENSITY, POSITION, PRESSURE, VELOCITY};
+use crate::columns::{BODY, CONCENTRATION, DENSITY, POSITION, PRESSURE, SATURATION, VELOCITY};
 use crate::particles::Particles;
 use crate::simd::*;
 use crate::timeline::{Curve, Driver};
@@ -213,6 +213,12 @@ impl Resolved {
         Some(curve.at(place) as f32)
     }
 
+    /// The curve of a body's number; `None` if the body does not use the behaviour.
+    pub fn curve_of(&self, body: u32, property: &str) -> Option<Curve> {
+        let k = self.behaviour.schema().index_of(property).expect("a property of this behaviour");
+        self.uses[body as usize].as_ref().map(|used| number(&used.values[k], 0))
+    }
+
     /// The weight for each body; 0 for bodies without the behaviour. Only where nothing [`Resolved::changes`].
     pub fn weight_by_body(&self) -> Vec<f32> {
         let weight = |used: &Option<BehaviourUse>| used.as_ref().map_or(0.0, |u| u.weight.at(0.0) as f32);
@@ -288,6 +294,14 @@ fn number(value: &Value, component: usize) -> Curve {
     }
 }
 
+/// What a curve has for one particle, at a time, s.
+pub fn value_at(curve: &Curve, time: f64, particles: &Particles, i: usize) -> f32 {
+    match &curve.driver {
+        Driver::Time => curve.at(time) as f32,
+        other => curve.at(driver(other, time, particles, i)) as f32,
+    }
+}
+
 fn evaluate(curves: &[Option<&Curve>], other: f64, t: f64, particles: &Particles, field: &mut Field) {
     // The value of each body now, or `None` where it depends on the particle.
     let now = |curve: &Option<&Curve>| match curve {
@@ -312,7 +326,7 @@ fn evaluate(curves: &[Option<&Curve>], other: f64, t: f64, particles: &Particles
     field.values.par_extend(bodies.par_iter().enumerate().map(|(i, &body)| {
         match (per_body[body as usize], curves[body as usize]) {
             (Some(v), _) => v as f32,
-            (None, Some(curve)) => curve.at(f64::from(driver(curve.driver, particles, i))) as f32,
+            (None, Some(curve)) => curve.at(driver(&curve.driver, t, particles, i)) as f32,
             (None, None) => unreachable!("a body without a curve has a value"),
         }
     }));
@@ -320,9 +334,9 @@ fn evaluate(curves: &[Option<&Curve>], other: f64, t: f64, particles: &Particles
 
 /// Smallest and largest value that a curve has now: over a column, its keys bound it.
 fn range_now(curve: &Curve, t: f64) -> [f64; 2] {
-    match curve.driver {
+    match &curve.driver {
         Driver::Time => [curve.at(t); 2],
-        Driver::Column(_) => [curve.min(), curve.max()],
+        Driver::Column(_) | Driver::Formula(_) => [curve.min(), curve.max()],
     }
 }
 
@@ -340,18 +354,27 @@ fn product(weight: &Field, value: &Field, len: usize, out: &mut Field) {
     }
 }
 
-/// Columns that a curve may run over, and their value for a particle.
-fn driver(driver: Driver, particles: &Particles, i: usize) -> f32 {
-    match driver {
+/// Where a particle stands on the axis of a curve that does not run over time alone; `t` is the time, s.
+fn driver(driver: &Driver, t: f64, particles: &Particles, i: usize) -> f64 {
+    let column = match driver {
         Driver::Time => unreachable!("time is the same for all particles"),
-        Driver::Column("density") => particles.get(&DENSITY)[i],
-        Driver::Column("pressure") => particles.get(&PRESSURE)[i],
-        Driver::Column("speed") => particles.get(&VELOCITY)[i].length(),
-        // Nothing is dissolved where nothing disperses.
-        Driver::Column("concentration") => particles.try_get(&CONCENTRATION).map_or(0.0, |c| c[i]),
-        Driver::Column("x") => particles.get(&POSITION)[i].x,
-        Driver::Column("y") => particles.get(&POSITION)[i].y,
-        Driver::Column("z") => particles.get(&POSITION)[i].z,
-        Driver::Column(other) => unreachable!("the scene's check admits no `{other}`"),
-    }
+        Driver::Formula(formula) => {
+            let (x, v) = (particles.get(&POSITION)[i], particles.get(&VELOCITY)[i]);
+            let [x, y, z, vx, vy, vz] = [x.x, x.y, x.z, v.x, v.y, v.z].map(f64::from);
+            return formula.program.eval(&[x, y, z, vx, vy, vz, t]);
+        }
+        Driver::Column(column) => *column,
+    };
+    f64::from(match column {
+        "density" => particles.get(&DENSITY)[i],
+        "pressure" => particles.get(&PRESSURE)[i],
+        "speed" => particles.get(&VELOCITY)[i].length(),
+        // Nothing is dissolved where nothing disperses, and nothing is wet where nothing is porous.
+        "concentration" => particles.try_get(&CONCENTRATION).map_or(0.0, |c| c[i]),
+        "saturation" => particles.try_get(&SATURATION).map_or(0.0, |s| s[i]),
+        "x" => particles.get(&POSITION)[i].x,
+        "y" => particles.get(&POSITION)[i].y,
+        "z" => particles.get(&POSITION)[i].z,
+        other => unreachable!("the scene's check admits no `{other}`"),
+    })
 }

@@ -10,6 +10,7 @@ use glam::{DVec3, Vec3, Vec4};
 use rayon::prelude::*;
 
 pub use emitter::{Emitter, Ledger, LedgerBits};
+pub(crate) use exchange::is_inside;
 pub use exchange::{Drain, exchange};
 pub(crate) use nozzle::across;
 

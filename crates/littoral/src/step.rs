@@ -112,7 +112,10 @@ impl World {
         self.clock.bound[self.clock.binding as usize] += 1;
         self.check_finite(dt)?;
         self.timed(Stage::Memory, |world| world.remember(dt));
-        self.timed(Stage::Exchange, sources::exchange);
+        self.timed(Stage::Exchange, |world| {
+            world.flow_through_pores(dt);
+            sources::exchange(world);
+        });
         self.timed(Stage::Clock, World::choose_step);
         self.check_step()
     }

@@ -4,13 +4,32 @@
 //! key. A curve is driven by the clock, or by a scalar column such as temperature, in which case each particle
 //! has its own value. Before the first key and after the last, a curve holds still.
 
+use std::sync::Arc;
+
+use crate::forces::expression::Program;
+
 /// What a curve runs over.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Driver {
     /// Simulated time, s.
     Time,
     /// A scalar column of the particle itself, by name, in that column's unit.
     Column(&'static str),
+    /// A formula of the particle's place and velocity and of the time.
+    Formula(Arc<Formula>),
+}
+
+/// A formula, as it was written.
+#[derive(Clone, Debug)]
+pub struct Formula {
+    pub text: String,
+    pub program: Program,
+}
+
+impl PartialEq for Formula {
+    fn eq(&self, other: &Formula) -> bool {
+        self.text == other.text
+    }
 }
 
 /// How a curve goes from one key to the next.
@@ -92,7 +111,7 @@ impl Curve {
     #[must_use]
     pub fn times(&self, factor: f64) -> Curve {
         let keys = self.keys.iter().map(|key| Key { at: key.at, value: key.value * factor }).collect();
-        Curve { driver: self.driver, ease: self.ease, keys }
+        Curve { driver: self.driver.clone(), ease: self.ease, keys }
     }
 
     /// Places inside (a, b) where the curve jumps.

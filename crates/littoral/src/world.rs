@@ -542,6 +542,8 @@ fn periods(domain: &Domain) -> Periods {
 /// The bodies' behaviours, with numbers in place of `Automatic`.
 fn behaviours_with_numbers(scene: &Scene) -> Vec<Vec<BehaviourUse>> {
     let sound_speed = automatic_sound_speed(scene);
+    let fluid = scene.bodies.iter().find(|body| !body.holds_shape());
+    let liquid_density = fluid.map_or(1000.0, |body| body.rest_density.at(0.0));
     let fill = |mut used: BehaviourUse, body: &Body| {
         for (value, property) in used.values.iter_mut().zip(used.schema.properties) {
             if *value == Value::Automatic {
@@ -549,6 +551,7 @@ fn behaviours_with_numbers(scene: &Scene) -> Vec<Vec<BehaviourUse>> {
                     ("gravity", "acceleration") | ("underwater", "gravity") => Value::Vector(scene.gravity),
                     ("stretch-limit", "down") => Value::Vector(scene.gravity),
                     ("tait" | "double-density", "sound_speed") => Value::Number(Curve::constant(sound_speed)),
+                    ("porous", "liquid_density") => Value::Number(Curve::constant(liquid_density)),
                     ("contact", "distance") => Value::Number(Curve::constant(body.spacing)),
                     ("gas", "stiffness") => Value::Number(Curve::constant(sound_speed * sound_speed)),
                     (schema, name) => unreachable!("`{schema}.{name}` has no automatic value"),

@@ -188,7 +188,7 @@ fn a_full_scene_reads_as_written() {
     assert_eq!(number(mud, "artificial-viscosity", "dynamic_viscosity").as_constant(), Some(1.41));
     assert_eq!(mud.rest_density.at(0.5), 1250.0);
     let tension = number(mud, "cohesion", "surface_tension");
-    assert_eq!((tension.driver, tension.ease), (Driver::Column("y"), Ease::Smooth));
+    assert_eq!((&tension.driver, tension.ease), (&Driver::Column("y"), Ease::Smooth));
     assert_eq!(tension.keys()[0].at, 0.1);
 
     let Source::Jet(jet) = &scene.bodies[1].source else { panic!("not a jet") };

@@ -22,7 +22,10 @@ use rayon::prelude::*;
 
 use crate::behaviour::{BehaviourUse, Default, Kind, Property, Schema, Unit, Value};
 use crate::behaviours::{Around, Behaviour, LimitState, Solved};
-use crate::columns::{ELASTIC_CHANGE, PLASTIC_SHEAR, PLASTIC_STRAIN, REFERENCE, ROTATION, SUPPORT, VOLUME};
+use crate::columns::{
+    ELASTIC_CHANGE, PLASTIC_SHEAR, PLASTIC_STRAIN, PORE_STIFFNESS, PORE_STRESS, REFERENCE, ROTATION, SUPPORT,
+    SWELLING, VOLUME,
+};
 use crate::discretisation::Discretisation;
 use crate::neighbourhood::Periods;
 use crate::particles::Particles;
@@ -171,8 +174,12 @@ fn follow(
     let [modulus, ratio, viscosity] =
         [now.weighted("young_modulus"), now.field("poisson_ratio"), now.weighted("viscosity")];
     let [green, yield_stress] = [now.field("strain"), now.weighted("yield_stress")];
+    let pores = particles.try_get(&PORE_STRESS).zip(particles.try_get(&SWELLING));
+    let stiffness = particles.try_get(&PORE_STIFFNESS);
     body.describe(|row| {
         let (e, nu) = (modulus.at(row), ratio.at(row));
+        let (pore_stress, swelling) =
+            pores.map_or((0.0, 0.0), |(stress, swelling)| (stress[row], swelling[row]));
         Matter {
             modulus: e,
             lame: e * nu / ((1.0 + nu) * (1.0 - 2.0 * nu)),
@@ -184,6 +191,9 @@ fn follow(
                 0.0 => f32::INFINITY,
                 stress => stress,
             },
+            swelling,
+            pore_stress,
+            pore_stiffness: stiffness.map_or(0.0, |stiffness| stiffness[row]),
         }
     });
     follow_breaks(body, now.field("break_strain"), Some(now.field("ductility")), periods, particles);

@@ -20,6 +20,7 @@ pub mod incompressible;
 #[cfg(test)]
 mod law_tests;
 pub mod past;
+pub mod porous;
 pub mod pressure;
 pub mod shell;
 pub mod sph_cloth;
@@ -80,6 +81,7 @@ pub static REGISTRY: &[&dyn Behaviour] = &[
     &stretch_limit::StretchLimit,
     &air::Air,
     &contact::Contact,
+    &porous::Porous,
 ];
 
 // The pair laws, for the loop that adds up all forces in one sweep over the neighbours.

@@ -449,6 +449,32 @@ const KNOW_SIZES: [&str; 7] = [
 /// particles would look at thousands of candidates.
 const MAX_SIZES: f64 = 8.0;
 
+/// Pores lead from one particle to the next where those keep their places.
+pub fn pores(drafts: &[Draft], log: &Log) {
+    for draft in drafts {
+        let Some(body) = &draft.body else { continue };
+        let Some(used) = body.behaviours.iter().find(|used| used.schema.name == "porous") else { continue };
+        if !body.holds_shape() {
+            let message = format!("`{}` is `porous`, but holds no shape", draft.name);
+            log.push(
+                Problem::error("key-clash", &draft.at, message)
+                    .label("its particles have no pores between them")
+                    .help("add `elastic`, `shell`, `springs` or `sph-cloth`, or leave `porous` out"),
+            );
+        }
+        if let Value::Vector(along) = used.value("permeability_along")
+            && (along.iter().any(|part| *part < 0.0) || along[..2].iter().all(|part| *part == 0.0))
+        {
+            let message = format!("`permeability_along` of `{}` is {along:?}", draft.name);
+            log.push(
+                Problem::error("out-of-range", &draft.at, message)
+                    .label("liquid cannot flow so")
+                    .help("give parts of the permeability along x, y and z: none below 0, and x or y above"),
+            );
+        }
+    }
+}
+
 /// What particles of different sizes cannot do yet.
 pub fn sizes(drafts: &[Draft], finest: f64, domain: &Domain, solver: &Solver, has_solids: bool, log: &Log) {
     let coarsest = drafts.iter().map(|draft| draft.spacing).fold(0.0, f64::max);

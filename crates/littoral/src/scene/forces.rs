@@ -4,7 +4,7 @@ use super::emitters::{over_time, times, unit_vector};
 use super::problem::{Place, Problem};
 use super::read::Reader;
 use super::suggest::{did_you_mean, list_of};
-use super::values::{self, show};
+use super::values::{self, Log, show};
 use super::{Dimensions, Time, bodies::Draft};
 use crate::forces::PULSE;
 use crate::forces::expression::{FUNCTIONS, Program, VARIABLES};
@@ -240,7 +240,8 @@ fn expression(reader: &Reader<'_>) -> Option<Box<[Program; 3]>> {
         reader.context.log.push(Problem::error("wrong-type", &at, message));
         return None;
     }
-    let read: Vec<Option<Program>> = formulas.iter().map(|(text, at)| formula(reader, text, at)).collect();
+    let read: Vec<Option<Program>> =
+        formulas.iter().map(|(text, at)| formula(text, at, reader.context.log)).collect();
     let mut programs: Vec<Program> = read.into_iter().collect::<Option<_>>()?;
     if flat {
         programs.resize(3, Program::parse("0").ok()?);
@@ -248,7 +249,8 @@ fn expression(reader: &Reader<'_>) -> Option<Box<[Program; 3]>> {
     <[Program; 3]>::try_from(programs).ok().map(Box::new)
 }
 
-fn formula(reader: &Reader<'_>, text: &str, at: &Place) -> Option<Program> {
+/// A formula, or `None` after the log has been told why there is none.
+pub fn formula(text: &str, at: &Place, log: &Log) -> Option<Program> {
     let mistake = match Program::parse(text) {
         Ok(program) => return Some(program),
         Err(mistake) => mistake,
@@ -256,7 +258,7 @@ fn formula(reader: &Reader<'_>, text: &str, at: &Place) -> Option<Program> {
     let known: Vec<&str> = VARIABLES.into_iter().chain(["pi", "e"]).chain(FUNCTIONS).collect();
     let near = mistake.unknown.as_ref().and_then(|word| did_you_mean(word, &known));
     let problem = Problem::error("bad-formula", &within(at, text, mistake.at), mistake.message);
-    reader.context.log.push(problem.label(near.unwrap_or_default()).help_if(mistake.unknown.map(|_| {
+    log.push(problem.label(near.unwrap_or_default()).help_if(mistake.unknown.map(|_| {
         format!("variables: {}, pi and e; functions: {}", VARIABLES.join(", "), FUNCTIONS.join(", "))
     })));
     None

@@ -167,7 +167,12 @@ fn curve(range: &Range) -> Value {
     let drivers: Vec<&str> = std::iter::once("time").chain(DRIVER_COLUMNS.iter().copied()).collect();
     let table = json!({
         "type": "object",
-        "properties": { "over": { "enum": drivers }, "keys": keys, "ease": { "enum": Ease::NAMES } },
+        "properties": {
+            "over": { "enum": drivers },
+            "formula": { "type": "string" },
+            "keys": keys,
+            "ease": { "enum": Ease::NAMES },
+        },
         "required": ["keys"],
         "additionalProperties": false,
     });

@@ -1566,7 +1566,7 @@ pub static LOOK: Section = Section {
 };
 
 /// Keys of a curve written as a table. Not a [`Section`] of its own: any number of a behaviour may be one.
-pub const CURVE_KEYS: &[&str] = &["over", "keys", "ease"];
+pub const CURVE_KEYS: &[&str] = &["over", "formula", "keys", "ease"];
 
 /// Words people try first, and what this format calls them.
 pub const OTHER_WORDS: &[(&str, &str)] = &[

@@ -57,7 +57,8 @@ use tree::{Node, Value};
 use values::Log;
 
 /// Scalar columns a curve may run over, besides `time`.
-pub const DRIVER_COLUMNS: &[&str] = &["density", "pressure", "speed", "concentration", "x", "y", "z"];
+pub const DRIVER_COLUMNS: &[&str] =
+    &["density", "pressure", "speed", "concentration", "saturation", "x", "y", "z"];
 
 /// Reads and checks a scene.
 ///
@@ -165,6 +166,7 @@ fn read_scene(root: &Node, name: &str, start: &Place, log: &Log, files: &Shelf<'
     check::one_memory(&drafts, log);
     check::springs_and_air(&drafts, log);
     check::stretch_limit(&drafts, log);
+    check::pores(&drafts, log);
     if let Some(sph) = &sph {
         let geometry = check::Geometry { sph, coarsest, dimensions, log };
         geometry.overlaps(&drafts);

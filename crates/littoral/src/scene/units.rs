@@ -36,6 +36,11 @@ const KINDS: &[(Unit, &str, &[Spelling])] = &[
         ],
     ),
     (
+        Unit::SquareMetre,
+        "a permeability",
+        &[times("m2", 1.0), times("mm2", 1e-6), times("um2", 1e-12), times("D", 9.869_233e-13)],
+    ),
+    (
         Unit::Second,
         "a time",
         &[times("s", 1.0), times("ms", 1e-3), times("us", 1e-6), times("min", 60.0), times("h", 3600.0)],
@@ -273,12 +278,12 @@ mod tests {
         let all = |unit: Unit| match unit {
             Unit::One | Unit::Metre | Unit::Second | Unit::MetrePerSecond | Unit::MetrePerSecondSquared => (),
             Unit::KilogramPerCubicMetre | Unit::Pascal | Unit::PascalSecond | Unit::NewtonPerMetre => (),
-            Unit::SquareMetrePerSecond => (),
+            Unit::SquareMetre | Unit::SquareMetrePerSecond => (),
             Unit::SquareMetrePerSecondSquared | Unit::PerSecond | Unit::Degree | Unit::Kelvin => (),
             Unit::CubicMetrePerSecond | Unit::NewtonMetre | Unit::PascalSecondPerMetre => (),
             Unit::PascalSecondToTheOrderPerMetre | Unit::SecondToTheOrder => (),
         };
         KINDS.iter().for_each(|row| all(row.0));
-        assert_eq!(KINDS.len(), 19);
+        assert_eq!(KINDS.len(), 20);
     }
 }

@@ -3,6 +3,7 @@
 //! Each function returns the value, or `None` after it has logged why there is none.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use super::keys::{CURVE_KEYS, Range};
 use super::problem::{Place, Problem};
@@ -11,7 +12,7 @@ use super::tree::{Node, Table, Value};
 use super::units::{self, Trouble};
 use super::{DRIVER_COLUMNS, Dimensions};
 use crate::behaviour::Unit;
-use crate::timeline::{Curve, Driver, Ease, Key, Motion};
+use crate::timeline::{Curve, Driver, Ease, Formula, Key, Motion};
 
 /// Where problems are collected: reading goes on after the first.
 #[derive(Debug, Default)]
@@ -386,9 +387,11 @@ fn motion_keys(
 /// A constant, keys over time `[[t, v], …]`, or a table `{ over, keys, ease }`.
 pub fn curve(node: &Node, range: &Range, what: &str, log: &Log) -> Option<Curve> {
     match &node.value {
-        Value::List(keys) => {
-            Curve::new(Driver::Time, Ease::default(), curve_keys(node, keys, Driver::Time, range, what, log)?)
-        }
+        Value::List(keys) => Curve::new(
+            Driver::Time,
+            Ease::default(),
+            curve_keys(node, keys, &Driver::Time, range, what, log)?,
+        ),
         Value::Table(table) => curve_table(node, table, range, what, log),
         _ => number(node, range, what, log).map(Curve::constant),
     }
@@ -403,9 +406,22 @@ fn curve_table(node: &Node, table: &Table, range: &Range, what: &str, log: &Log)
         );
     }
     // `over` and `ease` are read even when `keys` is wrong, so that all their problems show.
-    let driver = match table.get("over") {
-        Some(entry) => driver(&entry.node, log),
-        None => Some(Driver::Time),
+    let driver = match (table.get("over"), table.get("formula")) {
+        (Some(over), Some(formula)) => {
+            let message = format!("the curve of `{what}` runs over a column and over a formula");
+            log.push(
+                Problem::error("key-clash", &formula.key_at, message)
+                    .also(&over.key_at, "the column")
+                    .help("give `over` or `formula`, not both"),
+            );
+            None
+        }
+        (Some(entry), None) => driver(&entry.node, log),
+        (None, Some(entry)) => text(&entry.node, "formula", log).and_then(|text| {
+            let program = super::forces::formula(text, &entry.node.at, log)?;
+            Some(Driver::Formula(Arc::new(Formula { text: text.to_owned(), program })))
+        }),
+        (None, None) => Some(Driver::Time),
     };
     let ease = match table.get("ease") {
         Some(entry) => word(&entry.node, &Ease::NAMES, "ease", "way to ease", log)
@@ -423,8 +439,9 @@ fn curve_table(node: &Node, table: &Table, range: &Range, what: &str, log: &Log)
         log.push(wrong_type(&keys.node, "keys", "a list of pairs [at, value]"));
         return None;
     };
-    let keys = curve_keys(&keys.node, items, driver?, range, what, log)?;
-    Curve::new(driver?, ease?, keys)
+    let driver = driver?;
+    let keys = curve_keys(&keys.node, items, &driver, range, what, log)?;
+    Curve::new(driver, ease?, keys)
 }
 
 fn driver(node: &Node, log: &Log) -> Option<Driver> {
@@ -435,17 +452,19 @@ fn driver(node: &Node, log: &Log) -> Option<Driver> {
     }
 }
 
-fn driver_name(driver: Driver) -> &'static str {
+fn driver_name(driver: &Driver) -> &'static str {
     match driver {
         Driver::Time => "time",
+        Driver::Formula(_) => "formula",
         Driver::Column(name) => name,
     }
 }
 
 /// Unit of a curve's axis.
-fn driver_unit(driver: Driver) -> Unit {
+fn driver_unit(driver: &Driver) -> Unit {
     match driver {
         Driver::Time => Unit::Second,
+        Driver::Formula(_) => Unit::One,
         Driver::Column("density") => Unit::KilogramPerCubicMetre,
         Driver::Column("pressure") => Unit::Pascal,
         Driver::Column("speed") => Unit::MetrePerSecond,
@@ -458,7 +477,7 @@ fn driver_unit(driver: Driver) -> Unit {
 fn curve_keys(
     node: &Node,
     items: &[Node],
-    driver: Driver,
+    driver: &Driver,
     range: &Range,
     what: &str,
     log: &Log,
@@ -483,7 +502,7 @@ fn curve_keys(
     ordered.then_some(keys)
 }
 
-fn curve_key(node: &Node, driver: Driver, range: &Range, what: &str, log: &Log) -> Option<Key> {
+fn curve_key(node: &Node, driver: &Driver, range: &Range, what: &str, log: &Log) -> Option<Key> {
     let Value::List(pair) = &node.value else {
         log.push(wrong_type(node, &format!("a key of {what}"), "a pair [at, value]"));
         return None;

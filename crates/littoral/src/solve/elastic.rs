@@ -107,6 +107,13 @@ pub struct Matter {
     pub is_green: bool,
     /// Stress at which it flows, Pa.
     pub yield_stress: f32,
+    /// Strain that liquid in its pores has given it, in all directions.
+    pub swelling: f32,
+    /// Pressure of that liquid on what is around it, Pa.
+    pub pore_stress: f32,
+    /// What full pores add to λ, Pa: they yield to no quick change of volume. Their pressure is found once a step, and the solve must
+    /// know how it will answer.
+    pub pore_stiffness: f32,
 }
 
 /// Strain that a member has got used to.
@@ -429,7 +436,7 @@ impl Elastic {
             let df = sum_of(bonds.of(k), |bond| way(k, bond)) * fit.inverse;
             let r = Mat3::from_quat(turn[k]);
             let strain = fit.span * symmetric(r.transpose() * df) * fit.span;
-            let stress = hooke(strain, matter);
+            let stress = hooke(strain, matter) + fit.span * (matter.pore_stiffness * trace(strain));
             *pull = pull_of(r * stress, df, r, fit, matter, factor(matter));
         });
         let pulls = &*pulls;
@@ -445,8 +452,8 @@ impl Elastic {
             let (fit, matter) = (&bonds.fits[node], &self.matter[node]);
             let r = Mat3::from_quat(self.turn[node]);
             let (q, across) = (r * g, r * fit.span * r.transpose());
-            let block =
-                across * (matter.shear * g.length_squared()) + outer(q, q) * (matter.shear + matter.lame);
+            let block = across * (matter.shear * g.length_squared())
+                + outer(q, q) * (matter.shear + matter.lame + matter.pore_stiffness);
             block * (fit.volume * factor(matter))
         };
         let hold = |node: usize| {
@@ -612,12 +619,13 @@ fn strain_of(f: Mat3, r: Mat3, matter: &Matter) -> Mat3 {
 
 /// M and H of a member with gradient F and rotation R, after its material has flowed as far as it must.
 fn stress(f: Mat3, r: Mat3, fit: &Fit, matter: &Matter, flow: Option<&mut Flow>) -> Pull {
-    let mut strain = fit.span * strain_of(f, r, matter) * fit.span;
+    let mut strain = fit.span * strain_of(f, r, matter) * fit.span - fit.span * matter.swelling;
     if let Some(flow) = flow {
         strain -= flow.strain;
         strain = flow.give_way(strain, matter);
     }
-    let stress = hooke(strain, matter);
+    // Effective stress [Lenaerts2009, Eq. 6.11]: what the liquid bears, the body need not.
+    let stress = hooke(strain, matter) - fit.span * matter.pore_stress;
     let piola = if matter.is_green { f * stress } else { r * stress };
     pull_of(piola, f, r, fit, matter, 1.0)
 }

@@ -64,7 +64,7 @@ fn body_counts(world: &World) -> Vec<usize> {
 }
 
 /// Whether a place is not behind a wall. Beyond an open side the world goes on; beyond a periodic one it begins.
-fn is_inside(domain: &Domain, place: DVec3) -> bool {
+pub(crate) fn is_inside(domain: &Domain, place: DVec3) -> bool {
     (0..3).all(|axis| {
         let wall = |end: usize| domain.sides[axis][end] == Side::Wall;
         (!wall(0) || place[axis] >= domain.min[axis]) && (!wall(1) || place[axis] <= domain.max[axis])

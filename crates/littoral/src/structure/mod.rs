@@ -50,6 +50,8 @@ pub struct Structure {
     pub limited: Vec<Limited>,
     /// Bodies held together by bonds.
     pub elastic: Vec<crate::solve::elastic::Elastic>,
+    /// Liquid in the pores of bodies that have some.
+    pub pores: crate::pores::Pores,
     /// Members of the bonds that were cut before a checkpoint, by body: whoever makes bonds cuts them again.
     pub cuts: Vec<(u32, Vec<[u32; 2]>)>,
 }

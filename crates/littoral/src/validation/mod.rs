@@ -18,6 +18,7 @@ mod hydrostatic;
 mod integrators;
 mod kernel_moments;
 mod layers;
+mod pores;
 mod rayleigh_taylor;
 mod ropes_and_cloth;
 mod shear;
@@ -73,6 +74,11 @@ pub static ALL: &[&Validation] = &[
     &ropes_and_cloth::HANGING_CLOTH,
     &ropes_and_cloth::PENDULUM,
     &spring_stiffness::SPRING_STIFFNESS,
+    &pores::DARCY,
+    &pores::WICKING,
+    &pores::CAPILLARY_RISE,
+    &pores::WATER_KEPT,
+    &pores::SOAKED_BLOCK,
 ];
 
 /// A piece of physics with a known answer.
@@ -188,6 +194,27 @@ mod tests {
             scene.interfaces.iter_mut().for_each(|interface| interface.tension = 0.0);
         };
         assert!(!passes(&drop::DROP_IN_FLUID, &without));
+    }
+
+    #[test]
+    fn pores_keep_their_water() {
+        assert!(passes(&pores::WATER_KEPT, &|_| ()));
+    }
+
+    /// Pores have no sign to flip: they let through a third more instead.
+    #[test]
+    fn another_permeability_is_noticed() {
+        let other = |scene: &mut Scene| {
+            for used in scene.bodies.iter_mut().flat_map(|body| &mut body.behaviours) {
+                if let Some(k) = used.schema.index_of("permeability")
+                    && let crate::behaviour::Value::Number(curve) = &mut used.values[k]
+                {
+                    *curve = curve.times(1.3);
+                }
+            }
+        };
+        assert!(!passes(&pores::DARCY, &other));
+        assert!(!passes(&pores::WICKING, &other));
     }
 
     #[test]

@@ -1,0 +1,354 @@
+//! Pores: liquid inside a body of particles, on it, and on its way in and out [Lenaerts2009, ch. 6].
+//!
+//! Any body that holds a shape may be `porous` (`behaviours/porous.rs` says what can be set). Its particles carry liquid: so much
+//! mass inside (`LIQUID`), so much as a film on the outside (`FILM`). In every fourth step, after all has moved,
+//!
+//! - liquid flows from particle to particle, and out of the surface or into it (`flow.rs`, `network.rs`, `law.rs`);
+//! - fluid particles that touch the surface give what the pores ask for, and shrink; what is left of very small ones joins the film
+//!   (`surface.rs`);
+//! - films that have gathered enough let go of a fluid particle, or make one grow that is too small.
+//!
+//! Nothing is lost on the way: masses inside are kept in two columns, 48 bits, and what is taken from a fluid particle is what its
+//! rounded mass has lost. A fluid particle is never smaller than a tenth of its size, and is born whole: the time step does not notice.
+//!
+//! Pores know the change of their volume: where a body is squeezed, they hold less. Grains do not shrink, so that of a volume V φ
+//! there is left V (J − 1 + φ), with J the volume over that at rest. ([Lenaerts2009, Eq. 6.4] has V J φ for it, as if they did.)
+//!
+//! Kept honest by `littoral validate darcy wicking capillary-rise water-kept soaked-block`.
+
+pub mod flow;
+pub mod law;
+pub mod network;
+pub mod surface;
+#[cfg(test)]
+mod tests;
+
+use glam::{DVec3, Vec4};
+use rayon::prelude::*;
+
+use crate::columns::*;
+use crate::discretisation::Discretisation;
+use crate::particles::{Particles, Scalars};
+use crate::resolve::Resolved;
+use crate::scene::Dimensions;
+use crate::structure::bonds::Bonds;
+use crate::structure::nodes::{GONE, Nodes};
+use crate::world::World;
+use flow::{Cell, Change, Flow, Ways};
+use law::{Law, Pull};
+use network::{Network, Rest};
+use surface::Surface;
+
+/// Steps of the world to one of the pores, which bears any length: liquid in pores is slow, and whenever fluid particles come
+/// and go, all neighbours must be found anew.
+const EVERY: u64 = 4;
+
+/// Pores that are squeezed shut keep this part of their volume.
+const LEAST_VOLUME: f64 = 0.05;
+
+/// The porous bodies of a world.
+#[derive(Default)]
+pub struct Pores {
+    networks: Vec<Network>,
+    laws: Vec<Law>,
+    ways: Ways,
+    cells: Vec<Cell>,
+    /// Out of the body, for cells at the surface.
+    normals: Vec<DVec3>,
+    changes: Vec<Change>,
+    flow: Flow,
+    surface: Surface,
+    /// Time since the last step of the pores, s.
+    pub(crate) pending: f64,
+}
+
+/// Liquid in a world, kg (kg for each metre of depth in 2-D).
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Water {
+    /// In fluid particles.
+    pub free: f64,
+    /// In pores.
+    pub absorbed: f64,
+    /// As films on porous bodies.
+    pub pooled: f64,
+}
+
+impl Water {
+    pub fn total(&self) -> f64 {
+        self.free + self.absorbed + self.pooled
+    }
+}
+
+impl Pores {
+    pub fn is_empty(&self) -> bool {
+        self.networks.is_empty()
+    }
+
+    /// Makes the ways of every body that is porous, from its places at rest.
+    pub fn link(
+        &mut self,
+        now: &Resolved,
+        d: &Discretisation,
+        nodes: &Nodes,
+        thickness_of: impl Fn(u32) -> f64,
+        particles: &Particles,
+    ) {
+        *self = Pores::default();
+        for (body, range) in nodes.bodies().filter(|(body, _)| now.is_used_by(*body)) {
+            let rows = &nodes.rows()[range.start as usize..range.end as usize];
+            let own = |row: u32| (row != GONE).then_some(row as usize);
+            let reference = particles.get(&REFERENCE);
+            let (volume, permeability) = (particles.get(&PORE_VOLUME), now.used_by(body));
+            let places: Vec<DVec3> = rows
+                .iter()
+                .map(|&row| own(row).map_or(DVec3::NAN, |row| reference[row].truncate().as_dvec3()))
+                .collect();
+            let volumes: Vec<f32> = rows.iter().map(|&row| own(row).map_or(0.0, |row| volume[row])).collect();
+            let along = match permeability.map(|used| used.value("permeability_along")) {
+                Some(crate::behaviour::Value::Vector(along)) => DVec3::from(*along),
+                _ => DVec3::ONE,
+            };
+            let thickness = thickness_of(body);
+            let rest = Rest {
+                places: &places,
+                volumes: &volumes,
+                along,
+                is_flat: d.dimensions == Dimensions::Two,
+                size: f64::from(d.spacing),
+                thickness,
+            };
+            let bonds = Bonds::new(&places, &volumes, f64::from(d.spacing), d.dimensions, thickness > 0.0);
+            self.networks.push(Network::new(body, range.start, &rest, bonds));
+        }
+        self.ways.starts.push(0);
+        let mut first = 0;
+        for network in &self.networks {
+            for k in 0..network.count() {
+                let ways = network.of(k);
+                self.ways.partners.extend(ways.iter().map(|way| first + way.partner));
+                self.ways.conductances.extend(ways.iter().map(|way| way.conductance));
+                self.ways.starts.push(self.ways.partners.len() as u32);
+            }
+            first += network.count() as u32;
+        }
+    }
+
+    /// Loads the cells from the particles.
+    fn gather(&mut self, world: &World, now: &Resolved) {
+        let particles = &world.particles;
+        let (position, velocity) = (particles.get(&POSITION), particles.get(&VELOCITY));
+        let (mass, fixed) = (particles.get(&MASS), particles.get(&PERMEABILITY));
+        let (liquid, film) = (Exact::of(particles, LIQUIDS), Exact::of(particles, FILMS));
+        let time = world.clock.time;
+        let rows = world.structure.nodes.rows();
+        let count: usize = self.networks.iter().map(Network::count).sum();
+        self.cells.resize(count, Cell::default());
+        self.normals.resize(count, DVec3::ZERO);
+        self.laws.truncate(self.networks.len());
+        let field = |name: &str| now.field(name);
+        let (porosity, permeability) = (field("porosity"), field("permeability"));
+        let [strength, tension, stiffness] =
+            [field("capillary_pressure"), field("surface_tension"), field("pore_stiffness")];
+        let [density, viscosity] = [field("liquid_density"), field("liquid_viscosity")];
+        let mut start = 0;
+        for (index, network) in self.networks.iter().enumerate() {
+            let body = network.body;
+            let number = |name: &str| f64::from(now.of_body(body, name, time).unwrap_or(0.0));
+            let is_leverett = number("capillarity") > 0.5;
+            let pull = if is_leverett { Pull::Leverett } else { Pull::Power(number("capillary_exponent")) };
+            let exponent = number("flow_exponent");
+            match self.laws.get(index) {
+                Some(law) if law.is(pull, exponent) => {}
+                Some(_) => self.laws[index] = Law::new(pull, exponent),
+                None => self.laws.push(Law::new(pull, exponent)),
+            }
+            let keeps_permeability = now.used_by(body).is_some_and(varies_in_space);
+            let own = &rows[network.first as usize..network.first as usize + network.count()];
+            let gravity = world.weight_of(body, time).truncate().as_dvec3();
+            let end = start + network.count();
+            let cells = (&mut self.cells[start..end], &mut self.normals[start..end]).into_par_iter();
+            cells.with_min_len(512).enumerate().for_each(|(k, (cell, normal))| {
+                let row = own[k];
+                if row == GONE {
+                    *cell = Cell { row: GONE, body: index as u32, capacity: 1.0, ..Cell::default() };
+                    return;
+                }
+                let i = row as usize;
+                let way_to = |member: usize| {
+                    let other = own[member];
+                    (other != GONE)
+                        .then(|| world.periods.nearest(position[other as usize] - position[i]).truncate())
+                };
+                let member = &network.members[k];
+                let (stretch, out) = if network.is_thin() && member.opening == 0.0 {
+                    (1.0, glam::Vec3::ZERO)
+                } else {
+                    network.shape(k, way_to)
+                };
+                *normal = out.as_dvec3();
+                let phi = f64::from(porosity.at(i));
+                let open = (f64::from(stretch) - 1.0 + phi).max(LEAST_VOLUME * phi);
+                let rho = f64::from(density.at(i));
+                let own = if keeps_permeability { fixed[i] } else { permeability.at(i) };
+                let own = f64::from(own);
+                let mobility = rho * own / f64::from(viscosity.at(i));
+                *cell = Cell {
+                    row,
+                    body: index as u32,
+                    liquid: liquid.at(i),
+                    film: film.at(i),
+                    capacity: rho * f64::from(member.volume) * open,
+                    strength: if is_leverett {
+                        f64::from(tension.at(i)) * (phi / own.max(f64::MIN_POSITIVE)).sqrt()
+                    } else {
+                        f64::from(strength.at(i))
+                    },
+                    stiffness: f64::from(stiffness.at(i)),
+                    mobility,
+                    weight: gravity * rho,
+                    head: rho * gravity.dot(position[i].truncate().as_dvec3()),
+                    opening: mobility * f64::from(member.opening),
+                    coverage: 0.0,
+                    // Air, before the face.
+                    outside: -rho * gravity.dot(out.as_dvec3()) * f64::from(member.depth),
+                    velocity: velocity[i].truncate().as_dvec3(),
+                    mass: f64::from(mass[i]),
+                };
+            });
+            start = end;
+        }
+    }
+
+    /// Writes the cells back, with what follows from their fill.
+    fn put_back(&self, now: &Resolved, particles: &mut Particles) {
+        let keys = [&LIQUID, &LIQUID_REST, &FILM, &FILM_REST, &SATURATION, &PORE_PRESSURE, &MASS];
+        let mut columns = keys.map(|key| particles.take(key));
+        let (mut stress, mut stiffness) = (particles.take(&PORE_STRESS), particles.take(&PORE_STIFFNESS));
+        let mut swelling = particles.take(&SWELLING);
+        let (coupling, swells) = (now.field("stress_coupling"), now.field("swelling"));
+        let (dry, volume, density) =
+            (particles.get(&DRY_MASS), particles.get(&PORE_VOLUME), now.field("liquid_density"));
+        for (cell, change) in self.cells.iter().zip(&self.changes).filter(|(cell, _)| cell.row != GONE) {
+            let i = cell.row as usize;
+            let [liquid, liquid_rest, film, film_rest, saturation, pressure, mass] = &mut columns;
+            (liquid[i], liquid_rest[i]) = split(cell.liquid);
+            (film[i], film_rest[i]) = split(cell.film);
+            saturation[i] = cell.fill().clamp(0.0, 1.0) as f32;
+            pressure[i] = change.pressure as f32;
+            mass[i] = (f64::from(dry[i]) + cell.liquid + cell.film) as f32;
+            stress[i] = coupling.at(i) * pressure[i].max(0.0);
+            // dp/dJ of full pores, of which V (J − 1 + φ) is left.
+            let volume = f64::from(volume[i]) * f64::from(density.at(i));
+            let answer =
+                if cell.fill() > 1.0 { cell.stiffness * cell.fill() * volume / cell.capacity } else { 0.0 };
+            stiffness[i] = coupling.at(i) * answer as f32;
+            swelling[i] = swells.at(i) * saturation[i];
+        }
+        for (key, column) in keys.into_iter().zip(columns) {
+            particles.put(key, column);
+        }
+        particles.put(&PORE_STRESS, stress);
+        particles.put(&PORE_STIFFNESS, stiffness);
+        particles.put(&SWELLING, swelling);
+        particles.update(&VELOCITY, |velocity, particles| {
+            let held = particles.try_get(&PIN);
+            for cell in self.cells.iter().filter(|cell| cell.row != GONE) {
+                if held.is_none_or(|held| held[cell.row as usize] == 0) {
+                    velocity[cell.row as usize] = cell.velocity.as_vec3().extend(0.0);
+                }
+            }
+        });
+    }
+}
+
+impl World {
+    /// Stage 10: liquid flows in pores, into them and out of them.
+    pub(crate) fn flow_through_pores(&mut self, dt: f64) {
+        if self.structure.pores.is_empty() {
+            return;
+        }
+        self.structure.pores.pending += dt;
+        if !self.clock.steps.is_multiple_of(EVERY) {
+            return;
+        }
+        let Some(place) = self.behaviours.iter().position(|now| now.behaviour.schema().name == "porous")
+        else {
+            return;
+        };
+        let mut pores = std::mem::take(&mut self.structure.pores);
+        let now = &self.behaviours[place];
+        let dt = std::mem::take(&mut pores.pending);
+        pores.gather(self, now);
+        pores.surface.touch(&mut pores.cells, self, now);
+        let is_idle = |cell: &Cell| cell.liquid == 0.0 && cell.film == 0.0 && cell.coverage == 0.0;
+        if !pores.cells.par_iter().with_min_len(4096).all(is_idle) {
+            let Pores { cells, ways, laws, flow, changes, .. } = &mut pores;
+            let solved = flow.step(cells, ways, laws, dt, changes);
+            self.solves.add("pores", solved);
+            for (cell, change) in cells.iter_mut().zip(changes.iter()) {
+                let mass = cell.mass + change.gained;
+                cell.velocity = (cell.velocity * cell.mass + change.momentum) / mass.max(f64::MIN_POSITIVE);
+                cell.mass = mass;
+                cell.liquid += change.gained;
+            }
+            pores.surface.exchange(&mut pores.cells, &pores.changes, self);
+            pores.surface.let_go(&mut pores.cells, &pores.ways, &pores.normals, self);
+            pores.put_back(&self.behaviours[place], &mut self.particles);
+            pores.surface.bury(self);
+        }
+        self.structure.pores = pores;
+    }
+
+    /// Where the world's liquid is; `None` where nothing is porous.
+    pub fn water(&self) -> Option<Water> {
+        let particles = &self.particles;
+        particles.try_get(&LIQUID)?;
+        let (liquid, film) = (Exact::of(particles, LIQUIDS), Exact::of(particles, FILMS));
+        let (mass, body) = (particles.get(&MASS), particles.get(&BODY));
+        let mut water = Water::default();
+        for i in 0..particles.len() {
+            if self.bodies[body[i] as usize].holds_shape {
+                water.absorbed += liquid.at(i);
+                water.pooled += film.at(i);
+            } else {
+                water.free += f64::from(mass[i]);
+            }
+        }
+        Some(water)
+    }
+}
+
+/// Whether permeability is another at other places: then it stays with the particles as they were at the start.
+pub fn varies_in_space(used: &crate::behaviour::BehaviourUse) -> bool {
+    use crate::behaviour::Value;
+    use crate::timeline::Driver;
+    matches!(used.value("permeability"), Value::Number(curve) if !matches!(curve.driver, Driver::Time))
+}
+
+/// A quantity in two columns.
+struct Exact<'a>([&'a [f32]; 2]);
+
+type Both = [&'static Scalars; 2];
+const LIQUIDS: Both = [&LIQUID, &LIQUID_REST];
+const FILMS: Both = [&FILM, &FILM_REST];
+
+impl<'a> Exact<'a> {
+    fn of(particles: &'a Particles, keys: Both) -> Exact<'a> {
+        Exact(keys.map(|key| particles.get(key)))
+    }
+
+    fn at(&self, i: usize) -> f64 {
+        f64::from(self.0[0][i]) + f64::from(self.0[1][i])
+    }
+}
+
+/// A number as two of single precision.
+pub(crate) fn split(number: f64) -> (f32, f32) {
+    let high = number as f32;
+    (high, (number - f64::from(high)) as f32)
+}
+
+/// Distance of two places, m.
+fn apart(world: &World, a: Vec4, b: Vec4) -> f32 {
+    world.periods.nearest((a - b).with_w(0.0)).length()
+}

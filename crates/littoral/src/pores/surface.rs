@@ -1,0 +1,329 @@
+//! Where pores meet the fluid around them: particles shrink, vanish, grow and are born.
+//!
+//! A fluid particle touches a porous one at the surface if it is within 1.5 spacings. What pores ask for is shared among those that
+//! touch, the nearer ones giving more, and none more than half of itself at a time. Mass and volume go down together, and the support
+//! stays: to the pressure it is a particle that fills less and less of its place, which neighbours close slowly, without a shock. Below a tenth of a
+//! whole particle, what is left joins the film of the nearest porous one.
+//!
+//! What pores push out joins the film; the film makes fluid particles whole that touch it, and where the films of a porous particle
+//! and its neighbours have gathered a whole one, that is born beside the surface, if there is room for it. Everything that changes hands
+//! brings its velocity along.
+
+use glam::{DVec3, Vec4};
+use rayon::prelude::*;
+
+use super::apart;
+use super::flow::{Cell, Change, Ways};
+use crate::columns::*;
+use crate::discretisation::Discretisation;
+use crate::resolve::Resolved;
+use crate::sources::{Newborn, is_inside};
+use crate::structure::nodes::GONE;
+use crate::world::{BodyState, World};
+
+/// Fluid within this of a porous particle touches it, in spacings.
+const REACH: f32 = 1.5;
+
+/// Sum of weights from which the surface is covered: water that lies on a face has 0.5.
+const COVERED: f64 = 0.3;
+
+/// Part of itself that a fluid particle gives away at a time, at most.
+const MOST: f64 = 0.5;
+
+/// Part of a whole particle below which it vanishes.
+const LEAST: f64 = 0.1;
+
+/// A fluid particle is born no closer to another than this, in spacings.
+const ROOM: f32 = 0.8;
+
+/// What changed hands was of one density, within this part of it.
+const SAME_DENSITY: f32 = 0.01;
+
+/// Room to work in.
+#[derive(Default)]
+pub struct Surface {
+    /// Fluid that touches each cell: row and weight.
+    touches: Vec<Vec<(u32, f32)>>,
+    /// What is asked of each particle, kg; then the part of it that it gives.
+    asked: Vec<f64>,
+    /// Rows that something is asked of.
+    givers: Vec<u32>,
+    /// For each porous body, the bodies of its liquid.
+    liquids: Vec<Vec<bool>>,
+    /// Fluid particles that have vanished.
+    gone: Vec<u32>,
+}
+
+impl Surface {
+    /// Finds who touches whom, and the pressure before the pores.
+    pub fn touch(&mut self, cells: &mut [Cell], world: &World, now: &Resolved) {
+        let bodies: Vec<u32> = (0..world.bodies.len() as u32).filter(|&body| now.is_used_by(body)).collect();
+        let is_liquid = |of: u32| {
+            let wanted = now.of_body(of, "liquid_density", world.clock.time).unwrap_or(0.0);
+            let same = |density: f32| (density - wanted).abs() <= SAME_DENSITY * wanted;
+            world.bodies.iter().map(|body| !body.holds_shape && same(body.rest_density)).collect()
+        };
+        self.liquids = bodies.into_iter().map(is_liquid).collect();
+        self.touches.resize_with(cells.len(), Vec::new);
+        let particles = &world.particles;
+        let (position, volume) = (particles.get(&POSITION), particles.get(&VOLUME));
+        let (body, pressure) = (particles.get(&BODY), particles.get(&PRESSURE));
+        let reach = REACH * world.discretisation.spacing;
+        let whole = world.discretisation.cell_volume();
+        let liquids = &self.liquids;
+        let rows = cells.par_iter_mut().zip(&mut self.touches).with_min_len(256);
+        rows.for_each(|(cell, touches)| {
+            touches.clear();
+            if cell.row == GONE || cell.opening == 0.0 {
+                return;
+            }
+            let (liquid, at) = (&liquids[cell.body as usize], position[cell.row as usize]);
+            let (mut total, mut pushed) = (0.0, 0.0);
+            for &other in world.neighbourhood.particles(cell.row as usize).as_slice() {
+                let j = other as usize;
+                if !liquid[body[j] as usize] {
+                    continue;
+                }
+                let way = world.periods.nearest((position[j] - at).with_w(0.0));
+                let weight = (1.0 - way.length() / reach) * (volume[j] / whole);
+                if weight > 0.0 {
+                    touches.push((other, weight));
+                    total += f64::from(weight);
+                    let head = cell.weight.dot(way.truncate().as_dvec3());
+                    pushed += f64::from(weight) * (f64::from(pressure[j].max(0.0)) - head);
+                }
+            }
+            cell.coverage = if cell.film > 0.0 { 1.0 } else { (total / COVERED).min(1.0) };
+            if total > 0.0 {
+                cell.outside = pushed / total;
+            }
+        });
+    }
+
+    /// Pores take what they ask for from the film, then from the fluid that touches them; or give to the film.
+    pub fn exchange(&mut self, cells: &mut [Cell], changes: &[Change], world: &mut World) {
+        let particles = &mut world.particles;
+        self.asked.clear();
+        self.asked.resize(particles.len(), 0.0);
+        self.givers.clear();
+        let of_fluid = |cell: &Cell, change: &Change| (change.asked - cell.film).max(0.0);
+        for ((cell, change), touches) in cells.iter().zip(changes).zip(&self.touches) {
+            let wanted = of_fluid(cell, change);
+            if wanted > 0.0 && !touches.is_empty() {
+                let total: f64 = touches.iter().map(|touch| f64::from(touch.1)).sum();
+                for &(row, weight) in touches {
+                    if self.asked[row as usize] == 0.0 {
+                        self.givers.push(row);
+                    }
+                    self.asked[row as usize] += wanted * f64::from(weight) / total;
+                }
+            }
+        }
+        let asked = &mut self.asked;
+        let mut mass = particles.take(&MASS);
+        let volume = particles.get_mut(&VOLUME);
+        for &row in &self.givers {
+            let (i, asked) = (row as usize, &mut asked[row as usize]);
+            let before = f64::from(mass[i]);
+            let after = (before - asked.min(MOST * before)) as f32;
+            // What it has lost is what rounding has left: that is given, no more and no less.
+            *asked = (before - f64::from(after)) / *asked;
+            volume[i] *= after / mass[i];
+            mass[i] = after;
+        }
+        particles.put(&MASS, mass);
+        let velocity = particles.get(&VELOCITY);
+        for ((cell, change), touches) in cells.iter_mut().zip(changes).zip(&self.touches) {
+            if change.asked < 0.0 {
+                cell.liquid += change.asked;
+                cell.film -= change.asked;
+                continue;
+            }
+            let (of_film, of_fluid) = (change.asked.min(cell.film), of_fluid(cell, change));
+            cell.film -= of_film;
+            cell.liquid += of_film;
+            if of_fluid > 0.0 && !touches.is_empty() {
+                let total: f64 = touches.iter().map(|touch| f64::from(touch.1)).sum();
+                for &(row, weight) in touches {
+                    let got = of_fluid * f64::from(weight) / total * asked[row as usize];
+                    cell.take_in(got, velocity[row as usize].truncate().as_dvec3());
+                    cell.liquid += got;
+                }
+            }
+        }
+    }
+
+    /// What is too small joins a film; films make fluid whole again, or let go of a new particle.
+    pub fn let_go(&mut self, cells: &mut [Cell], ways: &Ways, normals: &[DVec3], world: &mut World) {
+        self.gone.clear();
+        self.swallow(cells, world);
+        self.make_whole(cells, world);
+        self.give_birth(cells, ways, normals, world);
+    }
+
+    fn swallow(&mut self, cells: &mut [Cell], world: &mut World) {
+        let particles = &mut world.particles;
+        let (mass, body) = (particles.get(&MASS), particles.get(&BODY));
+        let whole = wholes(&world.discretisation, &world.bodies);
+        // The nearest one has it.
+        let mut nearest: Vec<(u32, f32, usize)> = Vec::new();
+        for (k, touches) in self.touches.iter().enumerate() {
+            let small = touches.iter().filter(|(row, _)| {
+                f64::from(mass[*row as usize]) < LEAST * whole[body[*row as usize] as usize]
+            });
+            nearest.extend(small.map(|&(row, weight)| (row, weight, k)));
+        }
+        nearest.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)).then(a.2.cmp(&b.2)));
+        nearest.dedup_by_key(|one| one.0);
+        let velocity = particles.get(&VELOCITY);
+        for (row, _, k) in nearest {
+            let left = f64::from(mass[row as usize]);
+            cells[k].take_in(left, velocity[row as usize].truncate().as_dvec3());
+            cells[k].film += left;
+            self.gone.push(row);
+        }
+    }
+
+    fn make_whole(&mut self, cells: &mut [Cell], world: &mut World) {
+        let particles = &mut world.particles;
+        let (mut mass, mut volume) = (particles.take(&MASS), particles.take(&VOLUME));
+        let mut velocity = particles.take(&VELOCITY);
+        let body = particles.get(&BODY);
+        let whole = wholes(&world.discretisation, &world.bodies);
+        for (cell, touches) in cells.iter_mut().zip(&self.touches) {
+            for &(row, _) in touches {
+                let i = row as usize;
+                let lacks = whole[body[i] as usize] - f64::from(mass[i]);
+                if cell.film <= 0.0 || lacks <= 0.0 || self.gone.contains(&row) {
+                    continue;
+                }
+                let before = f64::from(mass[i]);
+                let after = (before + lacks.min(cell.film)) as f32;
+                let given = f64::from(after) - before;
+                if given <= 0.0 || given > cell.film {
+                    continue;
+                }
+                let own = velocity[i].truncate().as_dvec3();
+                let mixed = (own * before + cell.velocity * given) / f64::from(after);
+                velocity[i] = mixed.as_vec3().extend(0.0);
+                volume[i] *= after / mass[i];
+                mass[i] = after;
+                cell.film -= given;
+                cell.mass -= given;
+            }
+        }
+        particles.put(&MASS, mass);
+        particles.put(&VOLUME, volume);
+        particles.put(&VELOCITY, velocity);
+    }
+
+    fn give_birth(&mut self, cells: &mut [Cell], ways: &Ways, normals: &[DVec3], world: &mut World) {
+        let mut born: Vec<Vec4> = Vec::new();
+        let wholes = wholes(&world.discretisation, &world.bodies);
+        for k in 0..cells.len() {
+            let cell = cells[k];
+            if cell.row == GONE || cell.film <= 0.0 {
+                continue;
+            }
+            let Some(liquid) = self.liquids[cell.body as usize].iter().position(|is| *is) else { continue };
+            let whole = wholes[liquid];
+            let near = ways.of(k).map(|way| ways.partners[way] as usize);
+            let gathered = cell.film + near.clone().map(|l| cells[l].film).sum::<f64>();
+            let most = near.clone().map(|l| cells[l].film).fold(0.0, f64::max);
+            // A little more than a whole one: rounding must not leave less than nothing.
+            if gathered < whole * (1.0 + 1e-6) || cell.film < 0.5 * most {
+                continue;
+            }
+            let weight = world.weight_of(world.particles.get(&BODY)[cell.row as usize], world.clock.time);
+            let Some(place) = self.place(&cell, normals[k], weight, &born, world) else { continue };
+            let one = Newborn {
+                position: place.truncate().as_dvec3(),
+                volume: f64::from(world.discretisation.cell_volume()),
+            };
+            let start = world.particles.len();
+            world.add(liquid as u32, &[one], glam::Vec3::ZERO, 0.0);
+            world.particles.get_mut(&PRESSURE)[start] = 0.0;
+            let mass = f64::from(world.particles.get(&MASS)[start]);
+            // From its own film first, and from all others in like parts.
+            let own = cell.film.min(mass);
+            let part = (mass - own) / (gathered - cell.film).max(f64::MIN_POSITIVE);
+            let mut momentum = cell.velocity * own;
+            cells[k].film -= own;
+            cells[k].mass -= own;
+            let mut left = mass - own;
+            for l in near {
+                let given = (cells[l].film * part).min(left);
+                momentum += cells[l].velocity * given;
+                cells[l].film -= given;
+                cells[l].mass -= given;
+                left -= given;
+            }
+            // What rounding has left over.
+            cells[k].film -= left;
+            cells[k].mass -= left;
+            let velocity = (momentum / mass).as_vec3().extend(0.0);
+            world.particles.get_mut(&VELOCITY)[start] = velocity;
+            world.particles.get_mut(&ACCELERATION)[start] = weight;
+            born.push(place);
+        }
+        if !born.is_empty() {
+            world.neighbourhood.slack = -1.0;
+        }
+    }
+
+    /// A place beside the surface with room for a fluid particle.
+    fn place(&self, cell: &Cell, normal: DVec3, weight: Vec4, born: &[Vec4], world: &World) -> Option<Vec4> {
+        let spacing = world.discretisation.spacing;
+        let particles = &world.particles;
+        let position = particles.get(&POSITION);
+        let at = position[cell.row as usize].with_w(0.0);
+        let down = weight.truncate().as_dvec3().normalize_or_zero();
+        let flat = world.discretisation.dimensions.count() == 2;
+        let near = world.neighbourhood.particles(cell.row as usize);
+        let has_room = |place: Vec4| {
+            let is_far = |other: Vec4| apart(world, place, other) >= ROOM * spacing;
+            let others =
+                near.as_slice().iter().filter(|other| **other != cell.row && !self.gone.contains(other));
+            let p = place.truncate().as_dvec3();
+            let clear = 0.5 * f64::from(spacing);
+            others.into_iter().all(|&other| is_far(position[other as usize]))
+                && born.iter().all(|other| is_far(*other))
+                && DVec3::AXES.into_iter().all(|axis| {
+                    [clear, -clear].into_iter().all(|by| is_inside(&world.domain, p + axis * by * 0.8))
+                })
+                && world.solids.iter().all(|solid| solid.distance(p) >= clear)
+        };
+        // Out of the body, leaning down; to both sides of a layer; and straight down.
+        let ways = [normal + down * 0.5, normal, -normal + down * 0.5, normal + down * 2.0, down];
+        let ways = ways.into_iter().map(|way| if flat { way.with_z(0.0) } else { way });
+        ways.filter_map(DVec3::try_normalize)
+            .map(|way| at + (way.as_vec3() * spacing).extend(0.0))
+            .find(|&place| has_room(place))
+    }
+
+    /// Removes those that have vanished.
+    pub fn bury(&mut self, world: &mut World) {
+        if self.gone.is_empty() {
+            return;
+        }
+        let mut keep = vec![true; world.particles.len()];
+        self.gone.iter().for_each(|&row| keep[row as usize] = false);
+        world.particles.retain(&keep);
+        world.neighbourhood.slack = -1.0;
+        self.gone.clear();
+    }
+}
+
+/// Mass of a whole particle of each body, kg.
+fn wholes(d: &Discretisation, bodies: &[BodyState]) -> Vec<f64> {
+    bodies.iter().map(|body| f64::from(d.cell_volume()) * f64::from(body.rest_density)).collect()
+}
+
+impl Cell {
+    /// Mass that comes with a velocity.
+    fn take_in(&mut self, mass: f64, velocity: DVec3) {
+        let whole = self.mass + mass;
+        self.velocity = (self.velocity * self.mass + velocity * mass) / whole;
+        self.mass = whole;
+    }
+}
