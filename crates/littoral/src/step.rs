@@ -69,7 +69,7 @@ macro_rules! around {
 }
 
 /// A behaviour's share of stage 6: [`Behaviour::solve`] or [`Behaviour::rub`].
-type Share = fn(
+pub(crate) type Share = fn(
     &(dyn Behaviour + 'static),
     &Resolved,
     &Around,
@@ -97,10 +97,10 @@ impl World {
             self.timed(Stage::Motion, |world| integrate::kick(world, dt));
             self.timed(Stage::Solids, |world| world.predict_solids(dt));
             self.timed(Stage::Solve, |world| {
-                world.solve_with(dt as f32, Behaviour::solve);
+                let pushes = world.solve_with(dt as f32, Behaviour::solve);
+                world.push_with(pushes);
                 if world.is_incompressible() {
                     world.solve_pressure(dt as f32);
-                    world.solve_with(dt as f32, Behaviour::rub);
                 }
                 // Whatever solves have made of them.
                 world.aim_pins(dt);
@@ -423,8 +423,8 @@ impl World {
         }
     }
 
-    /// Stage 6: what forces cannot do within one step, before or after the pressure.
-    fn solve_with(&mut self, dt: f32, share: Share) {
+    /// Stage 6: what forces cannot do within one step, before or after the pressure. Returns what it does to solids.
+    pub(crate) fn solve_with(&mut self, dt: f32, share: Share) -> Vec<Wrench> {
         let rest_density: Vec<f32> = self.bodies.iter().map(|body| body.rest_density).collect();
         let mut pushes = vec![Wrench::default(); self.solids.len()];
         for now in self.behaviours.iter().filter(|now| now.has_solve()) {
@@ -439,6 +439,10 @@ impl World {
                 self.solves.add(now.behaviour.schema().name, solved);
             }
         }
+        pushes
+    }
+
+    pub(crate) fn push_with(&mut self, pushes: Vec<Wrench>) {
         for (solid, push) in self.solids.iter_mut().zip(pushes) {
             solid.wrench += push;
         }

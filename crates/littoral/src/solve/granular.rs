@@ -3,11 +3,11 @@
 //! After the pressure is known, a deviatoric stress s is found for each particle that takes as much out of the kinetic
 //! energy as it can, within the cone of Drucker and Prager,
 //!
-//!   √J₂ = |s|/√2 ≤ μ p + c,
+//!   √J₂ = |s|/√2 ≤ k p + c,
 //!
-//! with |s|² = Σ s_ab² [Narain2010 on a grid]. Where the bound is not reached nothing shears: regions at rest, or moving as a rigid
-//! body, come out by themselves. Where it is reached, s lies along the rate of strain D. The flow changes no volume, whatever μ is: it
-//! is not associated with the cone. In simple shear the shear stress is μ p.
+//! with |s|² = Σ s_ab² [Narain2010 on a grid], and k next to μ ([`Friction::slope`]). Where the bound is not reached nothing shears: regions at rest,
+//! or moving as a rigid body, come out by themselves. Where it is reached, s lies along the rate of strain D. The flow changes no volume, whatever μ is:
+//! it is not associated with the cone. In simple shear the shear stress is k p.
 //!
 //! With the gradient of velocities corrected so that turning as a whole is no strain, L_i = Σ_j V_j (v_j − v_i) ⊗ K_i ∇W,
 //! K_i⁻¹ = Σ_j V_j (x_j − x_i) ⊗ ∇W, the force is the adjoint of D,
@@ -20,7 +20,8 @@
 //! sticking included. s and t are found together, by projected gradients with Nesterov's acceleration: s ← Π(s + γ D), t ← Π(t − ½ m u_t/Δt).
 //!
 //! The stress of the last step, turned with the material, is where a step starts from. Its force is added before the pressure
-//! is solved for, so that the two know of each other: sand at rest has both from the step before, and stays there.
+//! is solved for, so that the two know of each other: sand at rest has both from the step before, and stays there. Where much changes, the two take
+//! turns within a step (`World::solve_pressure`): friction that has been found compresses the sand a little, and pressure that has been found shears it.
 
 use glam::{DVec3, Mat3, Vec3, Vec4};
 use rayon::prelude::*;
@@ -48,6 +49,16 @@ pub struct Friction {
 }
 
 impl Friction {
+    /// k of the cone. A layer that shears along a slope has p k across it: it flows down to an angle of atan k. But while nothing moves, a slope may
+    /// stand up to asin k, as the stress need not lie along any flow. Heaps come to rest between the two, and μ is to be the tangent of what one sees:
+    /// half of atan k and asin k make atan μ, within 0.6° up to μ = 0.7, for
+    ///
+    ///   k = ½ (tan φ + sin φ), tan φ = μ.
+    fn slope(&self) -> f32 {
+        let tangent = self.inner;
+        0.5 * (tangent + tangent / (1.0 + tangent * tangent).sqrt())
+    }
+
     fn is_sand(&self) -> bool {
         self.inner > 0.0 || self.cohesion > 0.0
     }
@@ -304,7 +315,7 @@ impl FrictionSolve {
                 + near.correction.z_axis.length_squared();
             let full = d.dimensions.count() as f32;
             let density = mass / volume;
-            let inner = std::f32::consts::SQRT_2 * (friction.inner * smooth + friction.cohesion);
+            let inner = std::f32::consts::SQRT_2 * (friction.slope() * smooth + friction.cohesion);
             // The walls' force on a particle is 2 V p Σ V ∇W.
             let normal = 2.0 * pressure.max(0.0) * near.walls.length() / density;
             *bound = Bound {

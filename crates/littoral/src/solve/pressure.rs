@@ -123,6 +123,8 @@ pub struct PressureSolve {
     /// Whether `acceleration` holds one.
     shifts: bool,
     parts: Vec<[f64; 2]>,
+    /// Of the last solve, before its first iteration.
+    first_error: f32,
 }
 
 /// What the neighbours' positions make of a particle.
@@ -158,6 +160,10 @@ const RETURN: f32 = 0.1;
 
 /// Compression that is slight. What goes beyond it comes from impacts, and is taken back at once, up to [`HASTE`].
 const SLIGHT: f32 = 0.002;
+
+/// δ from which on grains bear a load. Were it 1, half of a lattice at rest would bear all, be compressed a little, and never come back; at
+/// any δ, loose sand would never close.
+const LOOSEST: f32 = 0.995;
 
 /// Compression that grains keep. More is taken back by shifts of positions: as speed, friction would oppose it, and the two stresses
 /// would drive each other up until the whole heap is lifted.
@@ -226,6 +232,16 @@ impl PressureSolve {
         self.filled.par_iter().map(|filled| filled.ratio)
     }
 
+    /// How far δ would have been off at the end of the step with the pressures that the last solve began with: root mean square.
+    pub fn first_error(&self) -> f32 {
+        self.first_error
+    }
+
+    /// What the pressures of the last solve push with, m/s².
+    pub fn acceleration(&self) -> &[Vec4] {
+        &self.acceleration
+    }
+
     /// Takes out of the velocities what would compress the fluid. `pressure` is the last step's, and then this one's, Pa.
     pub fn solve(
         &mut self,
@@ -236,7 +252,7 @@ impl PressureSolve {
     ) -> Solved {
         self.shifts = false;
         self.rate_of_change(setting);
-        self.find_floors(INSIDE);
+        self.find_floors(setting, INSIDE);
         let dt = setting.dt;
         let rows = self.source.par_iter_mut().with_min_len(8192).zip(&self.filled).enumerate();
         // Where sizes meet, δ is off by some per cent whatever the particles do: that must not be taken for an impact.
@@ -249,6 +265,7 @@ impl PressureSolve {
                     let gently = (dt / setting.relaxation).min(RETURN);
                     gently * room + (1.0 - gently) * (room + slight).clamp(-setting.haste, 0.0)
                 }
+                loose if is_grain && loose > FILLED => CLOSE * (LOOSEST - loose).max(0.0),
                 inside if inside > INSIDE => 0.0,
                 full if full > FILLED => CLOSE * room,
                 _ => room,
@@ -300,7 +317,7 @@ impl PressureSolve {
         let mut pressure = std::mem::take(&mut self.shifting);
         pressure.clear();
         pressure.resize(self.filled.len(), 0.0);
-        self.find_floors(f32::INFINITY);
+        self.find_floors(setting, f32::INFINITY);
         let solved = self.minimise(setting, &mut pressure, tolerance);
         self.shifting = pressure;
         self.acceleration.par_iter_mut().with_min_len(8192).for_each(|shift| *shift *= dt * dt);
@@ -318,11 +335,14 @@ impl PressureSolve {
         setting.rows.sum(&Change::of_velocity(setting, &self.filled), &mut self.source);
     }
 
-    /// With δ above `inside` any pressure may be; at surfaces and in spray none below zero.
-    fn find_floors(&mut self, inside: f32) {
+    /// With δ above `inside` fluids may have any pressure; grains, and all at surfaces and in spray, none below zero.
+    fn find_floors(&mut self, setting: &Setting, inside: f32) {
         self.floor.resize(self.filled.len(), 0.0);
-        let rows = self.floor.par_iter_mut().with_min_len(8192).zip(&self.filled);
-        rows.for_each(|(floor, filled)| *floor = if filled.ratio > inside { f32::NEG_INFINITY } else { 0.0 });
+        let rows = self.floor.par_iter_mut().with_min_len(8192).zip(&self.filled).enumerate();
+        rows.for_each(|(i, (floor, filled))| {
+            let is_grain = setting.grains.is_some_and(|grains| grains[i]);
+            *floor = if filled.ratio > inside && !is_grain { f32::NEG_INFINITY } else { 0.0 };
+        });
     }
 
     /// Finds pressures with A p = s where p is above its floor, and A p ≥ s where it is there; and what they push.
@@ -341,6 +361,7 @@ impl PressureSolve {
         let goal = tolerance.goal(self.task(setting.dt));
         self.choose_free(pressure);
         let mut error = self.error(setting.dt);
+        self.first_error = error.mean as f32;
         let mut iterations = 0;
         let mut run = RUN;
         while iterations < tolerance.iterations && !goal.is_met(error) {

@@ -77,6 +77,7 @@ pub static ALL: &[&Validation] = &[
     &spring_stiffness::SPRING_STIFFNESS,
     &sand::SAND_REPOSE,
     &sand::SAND_COLUMN,
+    &sand::SILO,
     &pores::DARCY,
     &pores::WICKING,
     &pores::CAPILLARY_RISE,

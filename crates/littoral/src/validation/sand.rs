@@ -1,10 +1,12 @@
-//! Sand: heaps, and columns that collapse.
+//! Sand: heaps, columns that collapse, and a silo.
 
 use super::{Check, Tamper, Validation, world};
-use crate::columns::{MASS, POSITION, VELOCITY, VOLUME};
+use crate::columns::{MASS, POSITION, PRESSURE, VELOCITY, VOLUME};
 use crate::step::StepError;
 use crate::world::World;
 
+/// kg/m³.
+const DENSITY: f64 = 1600.0;
 const GRAVITY: f64 = 9.81;
 
 pub static SAND_REPOSE: Validation = Validation {
@@ -79,12 +81,13 @@ pub static SAND_COLUMN: Validation = Validation {
     what: "columns of sand, as high as wide and three times as high, collapse beside a wall: how far, against the experiments of Lube et al. (2005)",
     run: |tamper| {
         // 1.2 a below an aspect ratio of 1.8, 1.9 a^(2/3) above 2.8, whatever the grains.
-        Ok(vec![collapse(1.0, 1.2, tamper)?, collapse(3.0, 1.9 * 3f64.powf(2.0 / 3.0), tamper)?])
+        Ok(vec![collapse(1.0, 32.0, 1.2, tamper)?, collapse(3.0, 25.0, 1.9 * 3f64.powf(2.0 / 3.0), tamper)?])
     },
 };
 
-fn collapse(aspect: f64, expected: f64, tamper: &Tamper) -> Result<Check, StepError> {
-    let (width, across) = (0.1, 32.0);
+/// With so many particles across.
+fn collapse(aspect: f64, across: f64, expected: f64, tamper: &Tamper) -> Result<Check, StepError> {
+    let width = 0.1;
     let spacing = width / across;
     let text = format!(
         r#"
@@ -117,4 +120,90 @@ fn collapse(aspect: f64, expected: f64, tamper: &Tamper) -> Result<Check, StepEr
         .map_or(places[places.len() - 1], |p| p[0]);
     let name = format!("way of the edge over the width, {aspect} times as high as wide");
     Ok(Check::near(name, "", (edge - width) / width, expected, 0.15 * expected))
+}
+
+pub static SILO: Validation = Validation {
+    name: "silo",
+    what: "loose sand between two walls: with friction on them, the pressure at the foot grows ever less with the height of the filling (Janssen 1895); without, walls carry nothing",
+    run: |tamper| {
+        let (low, high, smooth) = (foot(0.2, 0.5, tamper)?, foot(0.4, 0.5, tamper)?, foot(0.4, 0.0, tamper)?);
+        let weight = |height: f64| DENSITY * GRAVITY * (height - 0.05);
+        // Janssen: σ = ρ g λ (1 − exp(−z/λ)) with λ = w/(2 μ_w K) and a part K of σ sideways, K between (1 − k)/(1 + k) and its inverse: λ is 0.03 to 0.35 m.
+        // The mean of both directions, (1 + K)/2 of σ, is 0.43 to 0.52 of the weight for the lower filling, and 0.18 to 0.41 for the higher.
+        Ok(vec![
+            Check::near(
+                "pressure at the foot over the weight, rough walls, low",
+                "",
+                low.pressure / weight(0.2),
+                0.475,
+                0.065,
+            ),
+            Check::near(
+                "pressure at the foot over the weight, rough walls, high",
+                "",
+                high.pressure / weight(0.4),
+                0.295,
+                0.115,
+            ),
+            Check::below(
+                "pressure of twice the height over that of once",
+                "",
+                high.pressure / low.pressure,
+                1.5,
+            ),
+            // The floor carries all, as p + s: p alone is 1/(1 + k) of it at least.
+            Check::near(
+                "pressure at the foot over the weight, smooth walls",
+                "",
+                smooth.pressure / weight(0.4),
+                1.0,
+                0.36,
+            ),
+            Check::below("speed at rest, rough walls, root mean square", "mm/s", 1e3 * high.speed, 1.0),
+            Check::below("speed at rest, smooth walls, root mean square", "mm/s", 1e3 * smooth.speed, 1.0),
+        ])
+    },
+};
+
+/// What is found in the fifth centimetre above the floor of a silo, and in all of it.
+struct Foot {
+    /// Mean, Pa.
+    pressure: f64,
+    /// Root mean square over all, m/s.
+    speed: f64,
+}
+
+/// Of a silo that is a tenth of a metre wide, filled with sand that lies disorderly.
+fn foot(height: f64, wall_friction: f64, tamper: &Tamper) -> Result<Foot, StepError> {
+    let text = format!(
+        r#"
+        dimensions = 2
+        [world]
+        box = {{ min = [0, 0], max = [0.1, 0.8], open = ["+y"] }}
+        [sph]
+        spacing = 0.005
+        [time]
+        until = 1
+        [[body]]
+        name = "sand"
+        material = "sand"
+        jitter = 0.1
+        shape.box = {{ min = [0, 0], max = [0.1, {height}] }}
+        [body.behaviours.sand]
+        wall_friction = {wall_friction}
+        "#
+    );
+    let mut world = world(&text, tamper);
+    world.advance_to(0.4)?;
+    let (mut sum, mut count, mut speed) = (0.0, 0, 0.0f64);
+    for look in 1..=5 {
+        world.advance_to(0.4 + 0.04 * f64::from(look))?;
+        speed = speed.max(root_mean_square_speed(&world));
+        let rows = world.particles.get(&POSITION).iter().zip(world.particles.get(&PRESSURE));
+        for (_, &pressure) in rows.filter(|(place, _)| (place.y - 0.05).abs() < 0.02) {
+            sum += f64::from(pressure);
+            count += 1;
+        }
+    }
+    Ok(Foot { pressure: sum / f64::from(count), speed })
 }
