@@ -81,13 +81,13 @@ pub static SAND_COLUMN: Validation = Validation {
     what: "columns of sand, as high as wide and three times as high, collapse beside a wall: how far, against the experiments of Lube et al. (2005)",
     run: |tamper| {
         // 1.2 a below an aspect ratio of 1.8, 1.9 a^(2/3) above 2.8, whatever the grains.
-        Ok(vec![collapse(1.0, 32.0, 1.2, tamper)?, collapse(3.0, 25.0, 1.9 * 3f64.powf(2.0 / 3.0), tamper)?])
+        Ok(vec![collapse(1.0, 1.2, tamper)?, collapse(3.0, 1.9 * 3f64.powf(2.0 / 3.0), tamper)?])
     },
 };
 
-/// With so many particles across.
-fn collapse(aspect: f64, across: f64, expected: f64, tamper: &Tamper) -> Result<Check, StepError> {
-    let width = 0.1;
+/// With fewer particles across, columns stop earlier: 19 % short with 25, for the higher one.
+fn collapse(aspect: f64, expected: f64, tamper: &Tamper) -> Result<Check, StepError> {
+    let (width, across) = (0.1, 32.0);
     let spacing = width / across;
     let text = format!(
         r#"
@@ -118,6 +118,7 @@ fn collapse(aspect: f64, across: f64, expected: f64, tamper: &Tamper) -> Result<
         .windows(2)
         .find(|pair| pair[1] - pair[0] > 1.6 * spacing)
         .map_or(places[places.len() - 1], |p| p[0]);
+    let edge = edge + 0.5 * spacing;
     let name = format!("way of the edge over the width, {aspect} times as high as wide");
     Ok(Check::near(name, "", (edge - width) / width, expected, 0.15 * expected))
 }
