@@ -188,3 +188,11 @@ pub static STRAIN_PAST: [Scalars; crate::memory::MOST_COLUMNS] =
 /// What yielding springs made of the velocity in the last step, m/s.
 pub static TIE_CHANGE: Vectors =
     Vectors(ColumnSpec { name: "tie_change", unit: "m/s", in_frames: false, part: Part::Intensive });
+/// Deviatoric stress by friction between grains, Pa: xx, yy, zz; and yz, xz, xy. See `solve/granular.rs`.
+pub static FRICTION_AXES: Vectors =
+    Vectors(ColumnSpec { name: "friction_axes", unit: "Pa", in_frames: false, part: Part::Intensive });
+pub static FRICTION_SHEARS: Vectors =
+    Vectors(ColumnSpec { name: "friction_shears", unit: "Pa", in_frames: false, part: Part::Intensive });
+/// What friction with walls does to a grain, m/s².
+pub static WALL_FRICTION: Vectors =
+    Vectors(ColumnSpec { name: "wall_friction", unit: "m/s²", in_frames: false, part: Part::Own });

@@ -103,8 +103,7 @@ pub fn kick(world: &mut World, dt: f64) {
 
 /// Positions take the velocities: the second half.
 pub fn drift(world: &mut World, dt: f64) {
-    if world.solver.shift && world.is_incompressible() {
-        let shifts = world.pressure_solve.shifts();
+    if let Some(shifts) = world.pressure_solve.shifts() {
         let farthest = world.particles.update(&POSITION, |position, _| {
             let rows = position.par_iter_mut().with_min_len(8192).zip(shifts);
             let moved = rows.map(|(position, shift)| {

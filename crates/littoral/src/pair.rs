@@ -200,7 +200,10 @@ pub trait Sum: Sync {
 
 /// Eight neighbours of a particle whose kernels are known from before ([`crate::backend::cpu::Slopes`]).
 #[derive(Clone, Copy)]
-pub struct SlopedPair<S: Simd> {
+pub struct SlopedPair<'a, S: Simd> {
+    pub simd: S,
+    /// Rows of the neighbours; all valid.
+    pub others: &'a [u32; LANES],
     /// x_i − x_j, m.
     pub x: Lanes3<S>,
     /// What x is multiplied by to give ∇W; zero for lanes that do not count.

@@ -9,13 +9,16 @@ use thiserror::Error;
 
 use crate::backend::cpu::Rows;
 use crate::behaviours::pressure::{self, pair_terms, wall_term};
-use crate::behaviours::{Around, Law, wall_contact};
+use crate::behaviours::{Around, Behaviour, Law, Solved, wall_contact};
 use crate::columns::*;
 use crate::integrate;
 use crate::neighbourhood::{MAX_SKIN, Neighbourhood, Periods};
+use crate::particles::Particles;
+use crate::resolve::Resolved;
 use crate::scene::WallModel;
 use crate::solids::Wrench;
 use crate::sources;
+use crate::structure::Structure;
 use crate::structure::nodes::GONE;
 use crate::timers::Stage;
 use crate::walls::Walls;
@@ -65,6 +68,16 @@ macro_rules! around {
     };
 }
 
+/// A behaviour's share of stage 6: [`Behaviour::solve`] or [`Behaviour::rub`].
+pub(crate) type Share = fn(
+    &(dyn Behaviour + 'static),
+    &Resolved,
+    &Around,
+    &mut Structure,
+    &mut Particles,
+    &mut [Wrench],
+) -> Option<Solved>;
+
 impl World {
     /// Advances the world by `dt` seconds; by less where an integrator that looks at its error asks for it.
     pub fn step(&mut self, dt: f64) -> Result<(), StepError> {
@@ -84,7 +97,8 @@ impl World {
             self.timed(Stage::Motion, |world| integrate::kick(world, dt));
             self.timed(Stage::Solids, |world| world.predict_solids(dt));
             self.timed(Stage::Solve, |world| {
-                world.solve(dt as f32);
+                let pushes = world.solve_with(dt as f32, Behaviour::solve);
+                world.push_with(pushes);
                 if world.is_incompressible() {
                     world.solve_pressure(dt as f32);
                 }
@@ -409,8 +423,8 @@ impl World {
         }
     }
 
-    /// Stage 6: what forces cannot do within one step.
-    fn solve(&mut self, dt: f32) {
+    /// Stage 6: what forces cannot do within one step, before or after the pressure. Returns what it does to solids.
+    pub(crate) fn solve_with(&mut self, dt: f32, share: Share) -> Vec<Wrench> {
         let rest_density: Vec<f32> = self.bodies.iter().map(|body| body.rest_density).collect();
         let mut pushes = vec![Wrench::default(); self.solids.len()];
         for now in self.behaviours.iter().filter(|now| now.has_solve()) {
@@ -421,10 +435,14 @@ impl World {
             });
             let around = around!(self, &rest_density, dt);
             let (structure, particles) = (&mut self.structure, &mut self.particles);
-            if let Some(solved) = now.behaviour.solve(now, &around, structure, particles, &mut pushes) {
+            if let Some(solved) = share(now.behaviour, now, &around, structure, particles, &mut pushes) {
                 self.solves.add(now.behaviour.schema().name, solved);
             }
         }
+        pushes
+    }
+
+    pub(crate) fn push_with(&mut self, pushes: Vec<Wrench>) {
         for (solid, push) in self.solids.iter_mut().zip(pushes) {
             solid.wrench += push;
         }

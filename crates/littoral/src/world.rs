@@ -437,6 +437,10 @@ impl World {
         let velocities = self.particles.get(&VELOCITY).iter();
         let jets = self.emitters.iter().map(|emitter| emitter.top_speed() as f32);
         self.clock.speed = velocities.map(|v| v.length()).chain(jets).fold(0.0, f32::max);
+        // Nothing has moved yet, but all of it weighs: without that, the first step would be as long as a frame.
+        let weights =
+            (0..self.bodies.len() as u32).map(|body| self.weight_of(body, self.clock.time).length());
+        self.clock.acceleration = weights.fold(0.0, f32::max);
         self.choose_step();
     }
 

@@ -309,7 +309,7 @@ impl<'a> Rows<'a> {
                 unsafe { (gather(simd, self.place, others), gather(simd, self.motion, others)) };
             let x = self.offset(simd, own.position, at);
             let gradient_over_r = Lanes::load_array_ref(simd, slopes);
-            law.add(&own, &SlopedPair { x, gradient_over_r, volume, velocity }, &mut partial);
+            law.add(&own, &SlopedPair { simd, others, x, gradient_over_r, volume, velocity }, &mut partial);
         }
         law.finish(&own, partial)
     }

@@ -22,6 +22,7 @@ mod law_tests;
 pub mod past;
 pub mod porous;
 pub mod pressure;
+pub mod sand;
 pub mod shell;
 pub mod sph_cloth;
 pub mod springs;
@@ -64,6 +65,7 @@ pub static REGISTRY: &[&dyn Behaviour] = &[
     &implicit_viscosity::ImplicitViscosity,
     &viscous_memory::ViscousMemory,
     &impulse_viscosity::ImpulseViscosity,
+    &sand::Sand,
     &yielding_springs::YieldingSprings,
     &double_density::DoubleDensity,
     &cohesion::Cohesion,
@@ -181,6 +183,18 @@ pub trait Behaviour: Sync {
     /// columns of its own, by more than a force could in one step. The rows hold velocities as they are now. What it
     /// does to solids is added to `pushes`, one for each.
     fn solve(
+        &self,
+        _now: &Resolved,
+        _around: &Around,
+        _structure: &mut Structure,
+        _particles: &mut Particles,
+        _pushes: &mut [Wrench],
+    ) -> Option<Solved> {
+        None
+    }
+
+    /// The same after the pressure was solved for: what follows from it.
+    fn rub(
         &self,
         _now: &Resolved,
         _around: &Around,

@@ -325,10 +325,14 @@ fn behaviours(reader: &Reader<'_>, material: Option<&Material>, name: &str) -> V
     if !has(&uses, &["gravity"]) {
         implied.push("gravity");
     }
-    if material.is_some() && !has(&uses, &PRESSURES) {
+    if (material.is_some() || has(&uses, &["sand"])) && !has(&uses, &PRESSURES) {
         implied.push("incompressible");
     }
-    if material.is_some() && !has(&uses, &VISCOSITIES) {
+    let has_grains = material.is_some_and(|material| material.friction.is_some());
+    if has_grains && !has(&uses, &["sand"]) {
+        implied.push("sand");
+    }
+    if material.is_some() && !has_grains && !has(&uses, &VISCOSITIES) {
         implied.push("viscosity");
     }
     if material.is_some_and(|material| material.thickening.is_some()) && !has(&uses, &["yielding-springs"]) {

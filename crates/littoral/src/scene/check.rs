@@ -357,6 +357,48 @@ pub fn one_memory(drafts: &[Draft], log: &Log) {
     }
 }
 
+/// Grains rub by the pressure that is solved for, all in one way.
+pub fn sand(drafts: &[Draft], log: &Log) {
+    let used = |draft: &Draft, name: &str| {
+        let used = draft.body.iter().flat_map(|body| &body.behaviours).find(|used| used.schema.name == name);
+        used.cloned()
+    };
+    let grains = drafts.iter().filter_map(|draft| used(draft, "sand").map(|sand| (draft, sand)));
+    let grains: Vec<_> = grains.collect();
+    for (draft, sand) in &grains {
+        if used(draft, "incompressible").is_none() {
+            let message = format!("`sand` of `{}` needs `incompressible`", draft.name);
+            log.push(
+                Problem::error("key-clash", &draft.at, message)
+                    .label("friction follows from the pressure that is solved for")
+                    .help("leave its other pressure out: `sand` brings `incompressible` by itself"),
+            );
+        }
+        if draft
+            .body
+            .iter()
+            .any(|body| body.behaviours.iter().any(|used| behaviours::holds_shape(used.schema)))
+        {
+            let message = format!("`{}` cannot both hold a shape and be sand", draft.name);
+            log.push(
+                Problem::error("key-clash", &draft.at, message)
+                    .label("grains flow")
+                    .help("make two bodies of it, or leave `sand` out"),
+            );
+        }
+        let (first, own) = &grains[0];
+        if sand.value("method") != own.value("method") {
+            let message = format!("`{}` and `{}` differ in `method`", first.name, draft.name);
+            log.push(
+                Problem::error("key-clash", &draft.at, message)
+                    .label("all sand of a world rubs in the same way")
+                    .also(&first.at, "the other one")
+                    .help("give both the same `method` of `sand`"),
+            );
+        }
+    }
+}
+
 /// What springs and air need of a body's shape.
 pub fn springs_and_air(drafts: &[Draft], log: &Log) {
     let uses = |draft: &Draft, name: &str| {

@@ -319,6 +319,12 @@ pub static SOLVER: Section = Section {
             "error of the momentum that `implicit-viscosity` carries in a step, as a fraction of it; and that `elastic`, `shell` and `sph-cloth` do",
         ),
         key(
+            "friction_error",
+            Want::Number(range(Unit::One, 1e-9, 0.1)),
+            Fallback::Number(3e-6),
+            "strain that the friction of `sand` may leave in a step, where it could be stopped (root mean square)",
+        ),
+        key(
             "shift",
             Want::Flag,
             Fallback::Flag(false),

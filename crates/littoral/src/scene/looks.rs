@@ -176,7 +176,7 @@ pub fn look(body: &Reader<'_>, material: Option<&Material>, form: Form) -> Optio
     let thickness = optional(&reader, "thickness", |reader| reader.number("thickness"));
     let mesh = optional(&reader, "mesh", |reader| reader.text("mesh").map(str::to_owned));
 
-    let usual_draw = if form == Form::Line { Draw::Rope } else { Draw::Surface };
+    let usual_draw = if form == Form::Line { Draw::Rope } else { usual.draw };
     let draw_named = |name| Draw::NAMES.iter().find(|(known, _)| *known == name).map(|named| named.1);
     let draw = draw.map(|name| name.and_then(draw_named).unwrap_or(usual_draw));
     let log = reader.context.log;

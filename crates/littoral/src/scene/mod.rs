@@ -164,6 +164,7 @@ fn read_scene(root: &Node, name: &str, start: &Place, log: &Log, files: &Shelf<'
     check::memories(&drafts, log);
     check::one_pressure(&drafts, log);
     check::one_memory(&drafts, log);
+    check::sand(&drafts, log);
     check::springs_and_air(&drafts, log);
     check::stretch_limit(&drafts, log);
     check::pores(&drafts, log);
@@ -446,6 +447,8 @@ pub struct Solver {
     pub density_error: f32,
     /// Error of the momentum that implicit viscosity carries in a step, as a fraction of it.
     pub viscosity_error: f32,
+    /// Strain that friction of grains may leave in a step where it could stop it.
+    pub friction_error: f32,
     /// Even out the density by shifts of positions, and not through velocities.
     pub shift: bool,
     /// Most iterations of a solve.

@@ -209,6 +209,10 @@ impl Look {
         Look { finish: Finish::Wax, colour, depth, ..Look::PLAIN }
     }
 
+    pub const fn grains(colour: Colour) -> Look {
+        Look { draw: Draw::Grains, finish: Finish::Diffuse, colour, roughness: 1.0, ..Look::PLAIN }
+    }
+
     pub const fn opaque(finish: Finish, colour: Colour, roughness: f64) -> Look {
         Look { finish, colour, roughness, ..Look::PLAIN }
     }

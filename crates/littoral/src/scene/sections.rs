@@ -199,11 +199,13 @@ fn kernel(reader: &Reader<'_>, key: &str) -> Option<KernelName> {
 pub fn solver(reader: &Reader<'_>) -> Option<Solver> {
     let density_error = reader.number("density_error");
     let viscosity_error = reader.number("viscosity_error");
+    let friction_error = reader.number("friction_error");
     let shift = reader.flag("shift");
     let iterations = reader.whole("iterations");
     Some(Solver {
         density_error: density_error? as f32,
         viscosity_error: viscosity_error? as f32,
+        friction_error: friction_error? as f32,
         shift: shift?,
         iterations: iterations? as u32,
     })

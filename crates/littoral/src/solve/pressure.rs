@@ -63,6 +63,11 @@ impl Tolerance {
         Tolerance { error, part: 0.2, least: 0.01, largest: 5.0, iterations }
     }
 
+    /// Where grains rub, friction takes up what pressures leave, one step this way and the next that way: a heap creeps.
+    pub fn for_grains(self) -> Tolerance {
+        Tolerance { part: 1e-3, least: 1e-4, ..self }
+    }
+
     /// The error to reach, where it would be `task` without any pressure.
     fn goal(&self, task: Error) -> Error {
         let most = f64::from(self.error);
@@ -86,6 +91,8 @@ pub struct Setting<'a> {
     pub haste: f32,
     /// Whether shifts of positions even out the density.
     pub shifts: bool,
+    /// Which particles are of a granular material; `None` where all are fluid.
+    pub grains: Option<&'a [bool]>,
     /// Free solids, which pressures accelerate too.
     pub coupling: Option<&'a Coupling<'a>>,
 }
@@ -100,6 +107,8 @@ pub struct PressureSolve {
     /// s − A p.
     residual: Vec<f32>,
     direction: Vec<f32>,
+    /// The lowest pressure that each particle may have, Pa: none inside, zero at surfaces.
+    floor: Vec<f32>,
     /// Inverse diagonal of A for those that take part, zero for the others.
     free: Vec<f32>,
     /// A times the direction.
@@ -111,7 +120,11 @@ pub struct PressureSolve {
     change: Vec<Vec4>,
     /// Pressures of the shift.
     shifting: Vec<f32>,
+    /// Whether `acceleration` holds one.
+    shifts: bool,
     parts: Vec<[f64; 2]>,
+    /// Of the last solve, before its first iteration.
+    first_error: f32,
 }
 
 /// What the neighbours' positions make of a particle.
@@ -147,6 +160,17 @@ const RETURN: f32 = 0.1;
 
 /// Compression that is slight. What goes beyond it comes from impacts, and is taken back at once, up to [`HASTE`].
 const SLIGHT: f32 = 0.002;
+
+/// δ from which on grains bear a load. Were it 1, half of a lattice at rest would bear all, be compressed a little, and never come back; at
+/// any δ, loose sand would never close.
+const LOOSEST: f32 = 0.995;
+
+/// Compression that grains keep. More is taken back by shifts of positions: as speed, friction would oppose it, and the two stresses
+/// would drive each other up until the whole heap is lifted.
+const PACKED: f32 = 0.01;
+
+/// Part of what is beyond that which a shift takes back. With half of it, shifts lifted a deep column faster than it settled, and shook it to pieces.
+const LOOSEN: f32 = 0.05;
 
 /// Compression that a step may take back at once, as a part of how far, in smoothing lengths, the fastest particle goes in
 /// it: where all is slow, haste would throw drops out.
@@ -190,8 +214,15 @@ impl PressureSolve {
     /// Memory, bytes.
     pub fn bytes(&self) -> usize {
         let rows = self.pushing.capacity() + self.acceleration.capacity() + self.change.capacity();
-        let numbers =
-            [&self.source, &self.residual, &self.direction, &self.free, &self.image, &self.shifting];
+        let numbers = [
+            &self.source,
+            &self.residual,
+            &self.direction,
+            &self.floor,
+            &self.free,
+            &self.image,
+            &self.shifting,
+        ];
         let numbers: usize = numbers.iter().map(|column| column.capacity()).sum();
         size_of::<Filled>() * self.filled.capacity() + 16 * rows + 4 * numbers + self.slopes.bytes()
     }
@@ -199,6 +230,16 @@ impl PressureSolve {
     /// δ of each particle.
     pub fn ratios(&self) -> impl IndexedParallelIterator<Item = f32> + '_ {
         self.filled.par_iter().map(|filled| filled.ratio)
+    }
+
+    /// How far δ would have been off at the end of the step with the pressures that the last solve began with: root mean square.
+    pub fn first_error(&self) -> f32 {
+        self.first_error
+    }
+
+    /// What the pressures of the last solve push with, m/s².
+    pub fn acceleration(&self) -> &[Vec4] {
+        &self.acceleration
     }
 
     /// Takes out of the velocities what would compress the fluid. `pressure` is the last step's, and then this one's, Pa.
@@ -209,24 +250,29 @@ impl PressureSolve {
         pressure: &mut [f32],
         tolerance: Tolerance,
     ) -> Solved {
+        self.shifts = false;
         self.rate_of_change(setting);
-        let (dt, rows) = (setting.dt, self.source.par_iter_mut().with_min_len(8192).zip(&self.filled));
+        self.find_floors(setting, INSIDE);
+        let dt = setting.dt;
+        let rows = self.source.par_iter_mut().with_min_len(8192).zip(&self.filled).enumerate();
         // Where sizes meet, δ is off by some per cent whatever the particles do: that must not be taken for an impact.
         let slight = if setting.rows.have_sizes() { f32::INFINITY } else { SLIGHT };
-        rows.for_each(|(source, filled)| {
+        rows.for_each(|(i, (source, filled))| {
             let room = 1.0 - filled.ratio;
+            let is_grain = setting.grains.is_some_and(|grains| grains[i]);
             let change = match filled.ratio {
-                compressed if compressed > 1.0 && !setting.shifts => {
+                compressed if compressed > 1.0 && !setting.shifts && !is_grain => {
                     let gently = (dt / setting.relaxation).min(RETURN);
                     gently * room + (1.0 - gently) * (room + slight).clamp(-setting.haste, 0.0)
                 }
+                loose if is_grain && loose > FILLED => CLOSE * (LOOSEST - loose).max(0.0),
                 inside if inside > INSIDE => 0.0,
                 full if full > FILLED => CLOSE * room,
                 _ => room,
             };
             *source = (*source - change / dt) / dt;
         });
-        let solved = self.minimise(setting, pressure, INSIDE, tolerance);
+        let solved = self.minimise(setting, pressure, tolerance);
         let push = velocity.par_iter_mut().with_min_len(8192).zip(&self.acceleration);
         push.for_each(|(velocity, acceleration)| *velocity += *acceleration * dt);
         solved
@@ -234,22 +280,53 @@ impl PressureSolve {
 
     /// Finds the shift of positions, m, that takes back what is compressed.
     pub fn shift(&mut self, setting: &Setting, tolerance: Tolerance) -> Solved {
-        let (dt, rows) = (setting.dt, self.source.par_iter_mut().with_min_len(8192).zip(&self.filled));
+        let dt = setting.dt;
+        let rows = self.source.par_iter_mut().with_min_len(8192).zip(&self.filled);
         rows.for_each(|(source, filled)| *source = EVEN * (filled.ratio - 1.0) / (dt * dt));
+        // What one step leaves, the next takes up: there is no need to be exact.
+        let tolerance = Tolerance { part: 0.3, least: 0.2, largest: f32::INFINITY, ..tolerance };
+        self.find_shift(setting, tolerance)
+    }
+
+    /// Finds the shift that makes room for grains that are packed too closely; `None` where none are.
+    pub fn loosen(&mut self, setting: &Setting, tolerance: Tolerance) -> Option<Solved> {
+        let grains = setting.grains?;
+        let dt = setting.dt;
+        let rows = self.source.par_iter_mut().with_min_len(8192).zip(&self.filled).enumerate();
+        let densest = rows.map(|(i, (source, filled))| {
+            let excess = if grains[i] { (filled.ratio - 1.0 - PACKED).max(0.0) } else { 0.0 };
+            *source = LOOSEN * excess / (dt * dt);
+            excess
+        });
+        let densest = densest.reduce(|| 0.0, f32::max);
+        self.shifts = densest > 0.0;
+        if !self.shifts {
+            return None;
+        }
+        let tolerance = Tolerance { part: 0.3, least: 0.05, largest: f32::INFINITY, ..tolerance };
+        let solved = self.find_shift(setting, tolerance);
+        let rows = self.acceleration.par_iter_mut().with_min_len(8192).enumerate();
+        rows.filter(|(i, _)| !grains[*i]).for_each(|(_, shift)| *shift = Vec4::ZERO);
+        Some(solved)
+    }
+
+    /// The shift that the source asks for.
+    fn find_shift(&mut self, setting: &Setting, tolerance: Tolerance) -> Solved {
+        let dt = setting.dt;
+        self.shifts = true;
         let mut pressure = std::mem::take(&mut self.shifting);
         pressure.clear();
         pressure.resize(self.filled.len(), 0.0);
-        // What one step leaves, the next takes up: there is no need to be exact.
-        let tolerance = Tolerance { part: 0.3, least: 0.2, largest: f32::INFINITY, ..tolerance };
-        let solved = self.minimise(setting, &mut pressure, f32::INFINITY, tolerance);
+        self.find_floors(setting, f32::INFINITY);
+        let solved = self.minimise(setting, &mut pressure, tolerance);
         self.shifting = pressure;
         self.acceleration.par_iter_mut().with_min_len(8192).for_each(|shift| *shift *= dt * dt);
         solved
     }
 
-    /// The shift that was found last, m.
-    pub fn shifts(&self) -> &[Vec4] {
-        &self.acceleration
+    /// The shift that goes with the last solve, m, if any.
+    pub fn shifts(&self) -> Option<&[Vec4]> {
+        self.shifts.then_some(&self.acceleration)
     }
 
     /// dδ/dt of the rows' motion, into the source.
@@ -258,14 +335,18 @@ impl PressureSolve {
         setting.rows.sum(&Change::of_velocity(setting, &self.filled), &mut self.source);
     }
 
-    /// Finds pressures with A p = s where p > 0 or δ is above `inside`, and A p ≥ s where p = 0; and what they push.
-    fn minimise(
-        &mut self,
-        setting: &Setting,
-        pressure: &mut [f32],
-        inside: f32,
-        tolerance: Tolerance,
-    ) -> Solved {
+    /// With δ above `inside` fluids may have any pressure; grains, and all at surfaces and in spray, none below zero.
+    fn find_floors(&mut self, setting: &Setting, inside: f32) {
+        self.floor.resize(self.filled.len(), 0.0);
+        let rows = self.floor.par_iter_mut().with_min_len(8192).zip(&self.filled).enumerate();
+        rows.for_each(|(i, (floor, filled))| {
+            let is_grain = setting.grains.is_some_and(|grains| grains[i]);
+            *floor = if filled.ratio > inside && !is_grain { f32::NEG_INFINITY } else { 0.0 };
+        });
+    }
+
+    /// Finds pressures with A p = s where p is above its floor, and A p ≥ s where it is there; and what they push.
+    fn minimise(&mut self, setting: &Setting, pressure: &mut [f32], tolerance: Tolerance) -> Solved {
         let n = pressure.len();
         for scratch in [&mut self.residual, &mut self.direction, &mut self.image] {
             scratch.resize(n, 0.0);
@@ -275,18 +356,24 @@ impl PressureSolve {
         self.pushing.resize(n, Vec4::ZERO);
 
         // The last step's pressures may pull a little; see below.
-        release(pressure, &self.filled, inside);
+        release(pressure, &self.floor);
         self.start_from(setting, pressure);
         let goal = tolerance.goal(self.task(setting.dt));
-        self.choose_free(pressure, inside);
+        self.choose_free(pressure);
         let mut error = self.error(setting.dt);
+        self.first_error = error.mean as f32;
         let mut iterations = 0;
+        let mut run = RUN;
         while iterations < tolerance.iterations && !goal.is_met(error) {
             // Conjugate gradients on those that are pushed, or should be; some pressures may fall below zero.
             let mut last = f64::INFINITY;
-            for _ in 0..RUN {
+            for _ in 0..run {
                 iterations += 1;
                 last = self.turn(setting.rows.place(), last);
+                // Those that take part have nothing left to do; others may have.
+                if last == 0.0 {
+                    break;
+                }
                 apply(
                     setting,
                     (&self.filled, &self.slopes),
@@ -303,11 +390,15 @@ impl PressureSolve {
                     return Solved { iterations, residual: error.mean as f32 };
                 }
             }
+            // What grains ask for is nearly exact, which takes longer runs.
+            if setting.grains.is_some() {
+                run *= 2;
+            }
             // Pressures do not pull: what this leaves must be found anew.
-            if release(pressure, &self.filled, inside) {
+            if release(pressure, &self.floor) {
                 self.start_from(setting, pressure);
             }
-            self.choose_free(pressure, inside);
+            self.choose_free(pressure);
             error = self.error(setting.dt);
         }
         Solved { iterations, residual: error.mean as f32 }
@@ -347,11 +438,11 @@ impl PressureSolve {
     }
 
     /// Inverse diagonal for those that take part, zero for the others.
-    fn choose_free(&mut self, pressure: &[f32], inside: f32) {
+    fn choose_free(&mut self, pressure: &[f32]) {
         self.free.resize(pressure.len(), 0.0);
-        let (residual, filled) = (&self.residual, &self.filled);
+        let (residual, filled, floor) = (&self.residual, &self.filled, &self.floor);
         self.free.par_iter_mut().with_min_len(8192).enumerate().for_each(|(i, free)| {
-            let takes_part = pressure[i] > 0.0 || residual[i] > 0.0 || filled[i].ratio > inside;
+            let takes_part = pressure[i] > floor[i] || residual[i] > 0.0;
             *free = if takes_part { filled[i].gradient.w } else { 0.0 };
         });
     }
@@ -421,13 +512,13 @@ impl Error {
     }
 }
 
-/// Takes out pressures that pull, unless inside; tells whether there were any.
-fn release(pressure: &mut [f32], filled: &[Filled], inside: f32) -> bool {
-    let rows = pressure.par_iter_mut().with_min_len(8192).zip(filled);
-    let released = rows.map(|(pressure, filled)| {
-        let pulls = *pressure < 0.0 && filled.ratio <= inside;
+/// Takes out what is below its floor; tells whether there was any.
+fn release(pressure: &mut [f32], floor: &[f32]) -> bool {
+    let rows = pressure.par_iter_mut().with_min_len(8192).zip(floor);
+    let released = rows.map(|(pressure, floor)| {
+        let pulls = *pressure < *floor;
         if pulls {
-            *pressure = 0.0;
+            *pressure = *floor;
         }
         pulls
     });
@@ -464,7 +555,11 @@ fn apply(
 }
 
 /// Σ over all particles of two numbers each, in f64 and in a fixed order.
-fn sum_parts(parts: &mut Vec<[f64; 2]>, n: usize, term: impl Fn(usize) -> [f64; 2] + Sync) -> [f64; 2] {
+pub(super) fn sum_parts(
+    parts: &mut Vec<[f64; 2]>,
+    n: usize,
+    term: impl Fn(usize) -> [f64; 2] + Sync,
+) -> [f64; 2] {
     fold_parts(parts, n, |sum, term| [sum[0] + term[0], sum[1] + term[1]], term)
 }
 

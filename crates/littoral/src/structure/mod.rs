@@ -42,6 +42,8 @@ pub struct Structure {
     pub pins: Pins,
     /// Springs between the particles of fluids, which have no shape to hold.
     pub ties: Ties,
+    /// Friction inside granular materials, which have no shape either.
+    pub friction: crate::solve::granular::FrictionSolve,
     pub(crate) contacts: Contacts,
     /// Volumes that are out of sight for a while; else zeros.
     pub(crate) hidden: Vec<f32>,

@@ -21,6 +21,7 @@ mod layers;
 mod pores;
 mod rayleigh_taylor;
 mod ropes_and_cloth;
+mod sand;
 mod shear;
 mod spring_stiffness;
 mod taylor_green;
@@ -74,6 +75,9 @@ pub static ALL: &[&Validation] = &[
     &ropes_and_cloth::HANGING_CLOTH,
     &ropes_and_cloth::PENDULUM,
     &spring_stiffness::SPRING_STIFFNESS,
+    &sand::SAND_REPOSE,
+    &sand::SAND_COLUMN,
+    &sand::SILO,
     &pores::DARCY,
     &pores::WICKING,
     &pores::CAPILLARY_RISE,
