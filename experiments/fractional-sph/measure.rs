@@ -760,8 +760,8 @@ fn shaken(viscosity: f64, frequency: f64) -> Vec<Series> {
     };
     let row = |name: &str, run: Option<(usize, f64)>, sine: DVec2, off: Option<[f64; 2]>| {
         let run = run.map_or("– | –".into(), |(count, step)| format!("{count} | {:.1}", 1e3 * step));
-        let off = off
-            .map_or("– | –".into(), |[sine, fine]| format!("{:.1} | {:.0}", 1e2 * sine, 1e2 * fine));
+        let off =
+            off.map_or("– | –".into(), |[sine, fine]| format!("{:.1} | {:.0}", 1e2 * sine, 1e2 * fine));
         let (size, phase) = (1e3 * sine.length(), sine.y.atan2(sine.x).to_degrees());
         println!("| {viscosity} | {frequency} | {name} | {run} | {size:.2} | {phase:.1} | {off} |");
     };
