@@ -59,7 +59,7 @@ pub static VISCOUS_PAST: [Vectors; MOST_COLUMNS] = past_columns!(Vectors, "visco
 /// Mean of past velocities, m/s.
 pub static VISCOUS_MEAN: Vectors =
     Vectors(ColumnSpec { name: "viscous_mean", unit: "m/s", in_frames: false, part: Part::Intensive });
-/// The velocity that friction acts on, where it is not the particle's own, m/s.
+/// The velocity that friction acts on, where it is not the particle's own, m/s; and how much of it is the mean of the past.
 pub static VISCOUS_VELOCITY: Vectors =
     Vectors(ColumnSpec { name: "viscous_velocity", unit: "m/s", in_frames: false, part: Part::Intensive });
 /// What springs with a memory have of past velocities.

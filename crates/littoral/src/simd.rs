@@ -41,10 +41,15 @@ impl<S: Simd> Lanes3<S> {
         self.x * other.x + self.y * other.y + self.z * other.z
     }
 
-    /// Sum over the lanes.
+    /// Sum over the lanes, of all three at once in the order of [`sum`].
     #[inline(always)]
     pub fn sum(self) -> [f32; 3] {
-        [sum(self.x), sum(self.y), sum(self.z)]
+        let ((a, b), (c, d), (e, f)) = (self.x.split(), self.y.split(), self.z.split());
+        let (x, y, z) = (a + b, c + d, e + f);
+        // x₀+x₂, z₀+z₂, x₁+x₃, z₁+z₃; and the same of y, twice.
+        let (ends, middle) = (x.zip_low(z) + x.zip_high(z), y.zip_low(y) + y.zip_high(y));
+        let [x, y, z, _] = (ends.zip_low(middle) + ends.zip_high(middle)).to_array();
+        [x, y, z]
     }
 }
 

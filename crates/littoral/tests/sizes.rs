@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 use littoral::checkpoint::Checkpoint;
-use littoral::columns::{BODY, ID, LEVEL, MASS, POSITION, SUPPORT, VELOCITY, VOLUME};
+use littoral::columns::{BODY, ID, LEVEL, MASS, POSITION, SUPPORT, VELOCITY, VISCOUS_MEAN, VOLUME};
 use littoral::frame::Frame;
 use littoral::scene::{self, Scene};
 use littoral::world::World;
@@ -103,6 +103,27 @@ fn halving_and_uniting_keep_mass_momentum_and_the_centre_of_mass() {
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), p.len());
+}
+
+/// The drop flies on as it always has, so the mean of its past is its velocity. Halves that began without a past, or pairs whose pasts
+/// were added up, would have another one.
+#[test]
+fn halves_and_united_pairs_remember_what_they_were() {
+    for reach in ["reach = 'window'", "reach = 'whole'"] {
+        let memory = format!("behaviours.viscous-memory = {{ {reach} }}\n[[refine]]");
+        let mut world = World::new(&load(&FLIGHT.replace("[[refine]]", &memory)));
+        let few = world.particles.len();
+        while world.clock.time < 0.6 {
+            world.step(0.002).unwrap();
+            let p = &world.particles;
+            for (mean, velocity) in p.get(&VISCOUS_MEAN).iter().zip(p.get(&VELOCITY)) {
+                // Pressure evens out the places of new halves, by some per cent of the speed.
+                assert!((*mean - *velocity).length() < 0.1 * 1.12, "{reach}: {mean} for {velocity}");
+            }
+        }
+        let united = world.refinement.as_ref().unwrap().united;
+        assert!(united > few as u64 / 4, "{united} pairs were united");
+    }
 }
 
 #[test]

@@ -24,6 +24,10 @@
 //! last step's change. When they stop at x with the residual r, velocities become x + r/m, which is
 //! v* − Δt/m Σ K (v_ij·x_ij) x_ij: what is left of the error is in the strength of the friction, not in the momentum.
 //!
+//! Where friction has a memory (`viscous_memory.rs`), it acts on v̄ = c + g v, of which all but the new velocity is known. Written for v̄, the system is the
+//! same, with masses m/g that start from v̄* = c + g v*: as symmetric as before. The impulse m/g (v̄ − v̄*) is what friction gives,
+//! so that momentum is kept.
+//!
 //! Reads `MASS`, changes `VELOCITY`, keeps `VISCOUS_CHANGE`. Kept honest by `littoral validate
 //! poiseuille-implicit` and by the tests below.
 
@@ -33,10 +37,11 @@ use rayon::prelude::*;
 use crate::backend::cpu::Rows;
 use crate::behaviour::{BehaviourUse, Default, Kind, Property, Schema, Unit};
 use crate::behaviours::viscosity::WallFriction;
-use crate::behaviours::{Around, Behaviour, Solved};
-use crate::columns::{MASS, VELOCITY, VISCOUS_CHANGE};
+use crate::behaviours::{Around, Behaviour, Solved, viscous_memory};
+use crate::columns::{MASS, VELOCITY, VISCOUS_CHANGE, VISCOUS_VELOCITY};
 use crate::discretisation::Discretisation;
 use crate::kernels::{Kernel, lattice_sum};
+use crate::memory::History;
 use crate::pair::{Own, Pair, PairLaw, Sum, WallPair};
 use crate::particles::{Particles, Vectors};
 use crate::resolve::{Coefficient, Resolved};
@@ -87,12 +92,59 @@ impl Behaviour for ImplicitViscosity {
         let (error, most_iterations) = (around.solver.viscosity_error, around.solver.iterations);
         let stop = Stop { error: error.into(), most_iterations };
         let mut solids = Solids::new(around, &friction, particles);
+        let past = around.histories.iter().find(|history| history.keeps(&viscous_memory::COLUMNS));
+        let own = past.map(|past| Unremembered::exchange(past, around.dt, particles));
         let solved = solve(&friction, stop, &around.rows, &mut solids, &VISCOUS_CHANGE, particles);
+        if let Some(own) = own {
+            own.give_back(particles);
+        }
         for (push, impulse) in pushes.iter_mut().zip(&solids.impulses) {
             *push += *impulse * f64::from(1.0 / around.dt);
         }
         particles.workspace.give_back([solids.motion]);
         Some(solved)
+    }
+}
+
+/// Velocities and masses, while those that friction with a memory sees stand in their columns.
+struct Unremembered {
+    velocity: Vec<Vec4>,
+    mass: Vec<f32>,
+    /// v̄*.
+    start: Vec<Vec4>,
+}
+
+impl Unremembered {
+    /// Puts v̄* = c + g v* and m/g in the place of v* and m.
+    fn exchange(past: &History<Vectors>, dt: f32, particles: &mut Particles) -> Unremembered {
+        let mut start = particles.workspace.borrow(particles.len());
+        let slope = past.foresee(f64::from(dt), particles, &mut start);
+        let (velocity, mass) = (particles.take(&VELOCITY), particles.take(&MASS));
+        let mut heavier = mass.clone();
+        let remembered = particles.get(&VISCOUS_VELOCITY);
+        let rows = (&mut start, &mut heavier, &velocity, remembered).into_par_iter().with_min_len(8192);
+        rows.for_each(|(start, mass, velocity, remembered)| {
+            // Of v̄, the part that this particle's friction takes; the rest is v.
+            let share = remembered.w;
+            let g = 1.0 - share * (1.0 - slope);
+            *start = *start * share + *velocity * g;
+            *mass /= g;
+        });
+        particles.put(&VELOCITY, start.clone());
+        particles.put(&MASS, heavier);
+        Unremembered { velocity, mass, start }
+    }
+
+    /// Takes them back, with the impulses that friction has given.
+    fn give_back(mut self, particles: &mut Particles) {
+        let (reached, heavier) = (particles.take(&VELOCITY), particles.take(&MASS));
+        let rows = (&mut self.velocity, &self.mass, &heavier, &reached, &self.start).into_par_iter();
+        rows.with_min_len(8192).for_each(|(velocity, mass, heavier, reached, start)| {
+            *velocity += (*reached - *start) * (heavier / mass);
+        });
+        particles.put(&VELOCITY, self.velocity);
+        particles.put(&MASS, self.mass);
+        particles.workspace.give_back([self.start]);
     }
 }
 

@@ -35,10 +35,11 @@
 //! Pinned nodes keep their velocity: their rows have no unknown. `docs/springs.md` compares the methods.
 //! Kept honest by `littoral validate catenary`, `hanging-cloth` and `pendulum`, and by the tests below.
 //!
-//! The parts: `schema.rs`, what can be set; `rows.rs`, what a step fetches and keeps; `forces.rs`, springs as forces and as a matrix;
+//! The parts: `schema.rs`, what can be set; `rows.rs`, what a step fetches and keeps; `forces.rs`, springs as forces and as a matrix; `eights.rs`, the same times a vector;
 //! `implicit.rs`, `undamped` too; `approximations.rs`, `filter` and `neighbours`; `tear.rs`.
 
 mod approximations;
+mod eights;
 mod forces;
 mod implicit;
 mod rows;

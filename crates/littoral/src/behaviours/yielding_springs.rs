@@ -390,7 +390,8 @@ impl TieLaw for TieStep<'_> {
 
     #[inline(always)]
     fn finish<S: Simd>(&self, ([square, cross, pull], [rate2, weight]): Self::Partial<S>) -> Sums {
-        let [square, cross, pull] = [square, cross, pull].map(|lanes| Vec3::from(lanes.sum()));
+        // One by one: a closure would not be inlined, and knows nothing of the instruction set.
+        let (square, cross, pull) = (square.sum().into(), cross.sum().into(), pull.sum().into());
         Sums { square, cross, pull, rate2: sum(rate2), weight: sum(weight) }
     }
 }
@@ -524,7 +525,7 @@ impl Sum for WallBlocks<'_> {
 
     #[inline(always)]
     fn finish<S: Simd>(&self, _own: &Own, [square, cross, pull]: [Lanes3<S>; 3]) -> Sums {
-        let [square, cross, pull] = [square, cross, pull].map(|lanes| Vec3::from(lanes.sum()));
+        let (square, cross, pull) = (square.sum().into(), cross.sum().into(), pull.sum().into());
         Sums { square, cross, pull, ..Sums::default() }
     }
 }

@@ -99,7 +99,7 @@ pub fn idle_pins(scene: &Scene, places: &[Place], log: &Log) {
     }
 }
 
-/// Only explicit friction looks into the past, and only some solves of springs do.
+/// Only friction looks into the past, that which is solved for not into every one; and only some solves of springs do.
 pub fn memories(drafts: &[Draft], log: &Log) {
     let uses = |draft: &Draft, name: &str| {
         let used = draft.body.iter().flat_map(|body| &body.behaviours).find(|used| used.schema.name == name);
@@ -112,8 +112,19 @@ pub fn memories(drafts: &[Draft], log: &Log) {
                 format!("`{}` has `viscous-memory`, but no friction that could remember", draft.name);
             log.push(
                 Problem::error("key-clash", &draft.at, message)
-                    .label("has neither `viscosity` nor `artificial-viscosity`")
-                    .help("give it one of them (`implicit-viscosity` does not remember), or leave `viscous-memory` out"),
+                    .label("has neither `viscosity` nor `artificial-viscosity` nor `implicit-viscosity`")
+                    .help("give it one of them, or leave `viscous-memory` out"),
+            );
+        }
+        if uses(draft, viscous_memory::IMPLICIT).is_some()
+            && uses(draft, "viscous-memory").is_some_and(|used| !viscous_memory::is_sound_implicitly(&used))
+        {
+            let message =
+                format!("the memory of `{}` is cut off too soon for its `implicit-viscosity`", draft.name);
+            log.push(
+                Problem::error("key-clash", &draft.at, message)
+                    .label("its window forgets at once what still weighs much, and thick fluid would swing")
+                    .help("raise `order` to 0.3 or more, take fewer `steps`, or `reach = \"whole\"`"),
             );
         }
         if uses(draft, "springs")
@@ -332,6 +343,16 @@ pub fn one_memory(drafts: &[Draft], log: &Log) {
     };
     let mut drafts = drafts.iter().filter_map(|draft| uses(&draft).map(|used| (draft, used)));
     let Some((first, own)) = drafts.next() else { return };
+    if let Value::Number(window) = own.value("window")
+        && window.as_constant().is_some_and(|steps| steps.fract() != 0.0)
+    {
+        let message = format!("`{}` of `{}` remember a part of a step", schema.name, first.name);
+        log.push(
+            Problem::error("one-past", &first.at, message)
+                .label("its `window` is no whole number")
+                .help("a window is made of whole steps: round it"),
+        );
+    }
     for property in behaviours::yielding_springs::SHARED {
         if matches!(own.value(property), Value::Number(curve) if curve.as_constant().is_none()) {
             let message = format!("`{property}` of `{}` of `{}` changes", schema.name, first.name);

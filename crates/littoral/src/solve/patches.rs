@@ -11,7 +11,7 @@
 
 use std::collections::VecDeque;
 
-use glam::{DVec3, Vec3, Vec4};
+use glam::{DVec3, DVec4, Vec4};
 use rayon::prelude::*;
 
 use super::skyline::Skyline;
@@ -28,8 +28,12 @@ pub struct Patches {
     /// Nodes of each patch, one patch after the other, and where they start.
     nodes: Vec<u32>,
     starts: Vec<u32>,
-    /// Springs between patches.
-    crossing: Vec<(u32, [u32; 2])>,
+    /// Springs between patches, their ends, and which pair of patches they join.
+    crossing: Vec<(u32, [u32; 2], u32)>,
+    /// Those pairs, the higher patch first.
+    pairs: Vec<[u32; 2]>,
+    /// Sums of the springs' matrices: of each patch, then of each pair.
+    blocks: Vec<Block>,
     system: Skyline,
     sums: Vec<DVec3>,
     rows: Vec<f64>,
@@ -54,13 +58,20 @@ impl Patches {
         let mut nodes: Vec<u32> = (0..count as u32).collect();
         nodes.sort_by_key(|&node| of[node as usize]);
         let patch = |node: u32| of[node as usize];
-        let all = springs.iter().enumerate().map(|(k, ends)| (k as u32, *ends));
-        let crossing: Vec<_> = all.filter(|(_, [a, b])| patch(*a) != patch(*b)).collect();
-        let mut first: Vec<u32> = (0..patches as u32).collect();
-        for (_, ends) in &crossing {
+        let joined = |ends: &[u32; 2]| {
             let [a, b] = ends.map(patch);
-            let (low, high) = (a.min(b), a.max(b) as usize);
-            first[high] = first[high].min(low);
+            [a.max(b), a.min(b)]
+        };
+        let all = springs.iter().enumerate().map(|(k, ends)| (k as u32, *ends, joined(ends)));
+        let crossing: Vec<_> = all.filter(|(_, _, [high, low])| high != low).collect();
+        let mut pairs: Vec<[u32; 2]> = crossing.iter().map(|(_, _, pair)| *pair).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        let place = |pair: [u32; 2]| pairs.binary_search(&pair).expect("it is among them") as u32;
+        let crossing = crossing.into_iter().map(|(spring, ends, pair)| (spring, ends, place(pair))).collect();
+        let mut first: Vec<u32> = (0..patches as u32).collect();
+        for &[high, low] in &pairs {
+            first[high as usize] = first[high as usize].min(low);
         }
         let system = Skyline::new(first.iter().flat_map(|first| [3 * first; 3]));
         Patches {
@@ -68,6 +79,8 @@ impl Patches {
             nodes,
             starts,
             crossing,
+            blocks: vec![Block::default(); patches + pairs.len()],
+            pairs,
             system,
             sums: vec![DVec3::ZERO; patches],
             rows: vec![0.0; 3 * patches],
@@ -82,72 +95,88 @@ impl Patches {
         I: Iterator<Item = (u32, u32)> + 'a,
     {
         self.system.clear();
-        let Patches { of, nodes, starts, crossing, system, .. } = self;
-        for patch in 0..starts.len() - 1 {
-            let own = &nodes[starts[patch] as usize..starts[patch + 1] as usize];
-            let free = own.iter().filter(|&&node| !is_held[node as usize]);
-            let sum: f64 = free.map(|&node| f64::from(mass[node as usize])).sum();
-            for axis in 0..3 {
-                // A patch of held nodes has no equation.
-                *system.at(3 * patch + axis, 3 * patch + axis) = if sum > 0.0 { sum } else { 1.0 };
-            }
-        }
-        for &(spring, [a, b]) in &*crossing {
-            let (patch, other) = (of[a as usize], of[b as usize]);
-            let stiff = stiff[spring as usize];
+        let Patches { of, nodes, starts, crossing, pairs, blocks, system, .. } = self;
+        let count = starts.len() - 1;
+        blocks.fill(Block::default());
+        for &(spring, [a, b], pair) in &*crossing {
+            let own = block(stiff[spring as usize]);
             let is_free = [a, b].map(|end| !is_held[end as usize]);
             if is_free[0] {
-                add(system, patch, patch, stiff, 1.0);
+                add(&mut blocks[of[a as usize] as usize], &own);
             }
             if is_free[1] {
-                add(system, other, other, stiff, 1.0);
+                add(&mut blocks[of[b as usize] as usize], &own);
             }
             if is_free == [true, true] {
-                add(system, patch.max(other), patch.min(other), stiff, -1.0);
+                add(&mut blocks[count + pair as usize], &own);
             }
         }
         // Springs from a held node into its own patch.
         for held in (0..of.len()).filter(|&node| is_held[node]) {
             for (spring, partner) in around(held) {
                 if of[partner as usize] == of[held] && !is_held[partner as usize] {
-                    add(system, of[held], of[held], stiff[spring as usize], 1.0);
+                    add(&mut blocks[of[held] as usize], &block(stiff[spring as usize]));
+                }
+            }
+        }
+        for (patch, block) in blocks[..count].iter().enumerate() {
+            let own = &nodes[starts[patch] as usize..starts[patch + 1] as usize];
+            let free = own.iter().filter(|&&node| !is_held[node as usize]);
+            let sum: f64 = free.map(|&node| f64::from(mass[node as usize])).sum();
+            for i in 0..3 {
+                for j in 0..=i {
+                    *system.at(3 * patch + i, 3 * patch + j) = block[ENTRY[i][j]];
+                }
+                // A patch of held nodes has no equation.
+                *system.at(3 * patch + i, 3 * patch + i) += if sum > 0.0 { sum } else { 1.0 };
+            }
+        }
+        for (&[high, low], block) in pairs.iter().zip(&blocks[count..]) {
+            for (i, entries) in ENTRY.iter().enumerate() {
+                for (j, &entry) in entries.iter().enumerate() {
+                    *system.at(3 * high as usize + i, 3 * low as usize + j) = -block[entry];
                 }
             }
         }
         system.factor();
     }
 
-    /// Finds how patches move for a residual.
-    pub fn solve(&mut self, residual: &[Vec4], is_held: &[bool]) {
+    /// Finds how patches move for a residual; returns the residual times these moves.
+    pub fn solve(&mut self, residual: &[Vec4], is_held: &[bool]) -> f64 {
         let Patches { nodes, starts, system, sums, rows, moves, .. } = self;
         sums.par_iter_mut().with_min_len(16).enumerate().for_each(|(patch, sum)| {
             let own = &nodes[starts[patch] as usize..starts[patch + 1] as usize];
             let free = own.iter().filter(|&&node| !is_held[node as usize]);
-            *sum = free.map(|&node| residual[node as usize].truncate().as_dvec3()).sum();
+            let sum4: DVec4 = free.map(|&node| residual[node as usize].as_dvec4()).sum();
+            *sum = sum4.truncate();
         });
         rows.chunks_exact_mut(3).zip(&*sums).for_each(|(row, sum)| row.copy_from_slice(&sum.to_array()));
         system.solve(rows);
         let moved = |row: &[f64]| Vec4::new(row[0] as f32, row[1] as f32, row[2] as f32, 0.0);
         moves.iter_mut().zip(rows.chunks_exact(3)).for_each(|(moves, row)| *moves = moved(row));
+        sums.iter().zip(&*moves).map(|(sum, moves)| sum.dot(moves.truncate().as_dvec3())).sum()
     }
 
-    /// How a node moves with its patch, m/s.
-    #[inline(always)]
-    pub fn of(&self, node: usize) -> Vec4 {
-        self.moves[self.of[node] as usize]
+    /// How patches move, m/s, and which one each node moves with.
+    pub fn moves(&self) -> (&[Vec4], &[u32]) {
+        (&self.moves, &self.of)
     }
 }
 
-/// Adds a part of a spring's matrix to the block of two patches, of which the first is not the lower one.
-fn add(system: &mut Skyline, row: u32, column: u32, stiff: Vec4, sign: f64) {
-    let (s, a): (Vec3, f32) = (stiff.truncate(), stiff.w);
-    for i in 0..3 {
-        let most = if row == column { i } else { 2 };
-        for j in 0..=most {
-            let value = s[i] * s[j] + if i == j { a } else { 0.0 };
-            *system.at(3 * row as usize + i, 3 * column as usize + j) += sign * f64::from(value);
-        }
-    }
+/// A symmetric matrix of 3 × 3: xx, xy, yy, xz, yz, zz.
+type Block = [f64; 6];
+
+/// Where in a block each entry of the matrix is.
+const ENTRY: [[usize; 3]; 3] = [[0, 1, 3], [1, 2, 4], [3, 4, 5]];
+
+/// a + s sᵀ of a spring (s, a).
+fn block(stiff: Vec4) -> Block {
+    let [x, y, z, w] = stiff.to_array();
+    [x * x + w, x * y, y * y + w, x * z, y * z, z * z + w].map(f64::from)
+}
+
+fn add(to: &mut Block, block: &Block) {
+    to.iter_mut().zip(block).for_each(|(to, value)| *to += value);
 }
 
 /// Who is joined with whom.

@@ -41,6 +41,7 @@ use crate::neighbourhood::{Neighbourhood, Periods};
 use crate::particles::Particles;
 use crate::resolve::Resolved;
 use crate::scene::{Domain, Side};
+use crate::simd::*;
 use crate::solids::{SolidState, Wrench};
 
 /// Distance at rest, in contact distances, below which nodes of one body hold on to each other instead.
@@ -338,6 +339,7 @@ impl Contacts {
         let rows = structure.nodes.rows();
         let chunks = rows.len().div_ceil(CHUNK);
         self.chunks.resize_with(chunks, Chunk::default);
+        let level = Level::new();
         let seen = Seen {
             at,
             nodes: &self.nodes,
@@ -348,6 +350,10 @@ impl Contacts {
             number: particles.get(&NODE),
             body: particles.get(&BODY),
         };
+        assert!(
+            at.lists.bounds().0 <= seen.position.len().min(seen.velocity.len()),
+            "lists of other particles"
+        );
         self.chunks.par_iter_mut().enumerate().for_each(|(c, chunk)| {
             chunk.starts.clear();
             chunk.touches.clear();
@@ -359,7 +365,8 @@ impl Contacts {
                 chunk.starts.push(chunk.touches.len() as u32);
                 chunk.rest_starts.push(chunk.rests.len() as u32);
                 if rows[node] != GONE && seen.nodes[node].distance > 0.0 {
-                    seen.touches(node, rows[node] as usize, &mut chunk.touches);
+                    let row = rows[node] as usize;
+                    dispatch!(level, simd => seen.touches(simd, node, row, &mut chunk.touches));
                     chunk.clear.push(seen.rests(node, rows[node] as usize, &mut chunk.rests));
                 } else {
                     chunk.clear.push((0.0, NONE));
@@ -653,39 +660,64 @@ struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    fn touches(&self, node: usize, row: usize, found: &mut Vec<Touch>) {
+    #[inline(always)]
+    fn touches<S: Simd>(&self, simd: S, node: usize, row: usize, found: &mut Vec<Touch>) {
         let own = &self.nodes[node];
         let (place, velocity, body) = (self.position[row], self.velocity[row], self.body[row]);
-        let square = self.longest * self.longest;
-        for &j in self.at.lists.particles(row).as_slice() {
-            let j = j as usize;
-            let x = self.at.periods.nearest(place - self.position[j]).truncate();
-            // They cannot touch within the step; friction and pushes of others may change what they do by as much again.
-            let reach2 = (velocity - self.velocity[j]).length_squared() * (2.0 * self.at.dt).powi(2);
-            // Most are seen off by (d + reach)² ≤ 2 (d² + reach²).
-            let r2 = x.length_squared();
-            if r2 > 2.0 * (square + reach2).max(1.2 * square) || j == row {
-                continue;
+        let list = self.at.lists.particles(row);
+        let mut tail = [0; LANES];
+        for b in 0..list.blocks() {
+            let (others, count) = list.block(b, &mut tail);
+            let mut near = self.near(simd, row, others) & ((1 << count) - 1);
+            while near != 0 {
+                let j = others[near.trailing_zeros() as usize] as usize;
+                near &= near - 1;
+                if j == row {
+                    continue;
+                }
+                let x = self.at.periods.nearest(place - self.position[j]).truncate();
+                let r2 = x.length_squared();
+                // They cannot touch within the step; friction and pushes of others may change what they do by as much again.
+                let reach2 = (velocity - self.velocity[j]).length_squared() * (2.0 * self.at.dt).powi(2);
+                let number = self.number[j];
+                if number == 0 {
+                    continue;
+                }
+                let rest = self.reference[row] - self.reference[j];
+                let is_fragment = body == self.body[j] && rest.w == 0.0;
+                let other = &self.nodes[number as usize - 1];
+                let distance = 0.5 * (own.distance + other.distance);
+                if is_fragment && rest.length_squared() < (BONDED * distance).powi(2) {
+                    continue;
+                }
+                let r = r2.sqrt();
+                if other.distance <= 0.0 || r - distance > reach2.sqrt().max(0.05 * distance) {
+                    continue;
+                }
+                let normal = if r > 0.0 { x / r } else { Vec3::Y };
+                let (other, gap) = (number - 1, r - distance);
+                found.push(Touch { other, normal, gap, impulse: Impulse::default() });
             }
-            let number = self.number[j];
-            if number == 0 {
-                continue;
-            }
-            let rest = self.reference[row] - self.reference[j];
-            let is_fragment = body == self.body[j] && rest.w == 0.0;
-            let other = &self.nodes[number as usize - 1];
-            let distance = 0.5 * (own.distance + other.distance);
-            if is_fragment && rest.length_squared() < (BONDED * distance).powi(2) {
-                continue;
-            }
-            let r = r2.sqrt();
-            if other.distance <= 0.0 || r - distance > reach2.sqrt().max(0.05 * distance) {
-                continue;
-            }
-            let normal = if r > 0.0 { x / r } else { Vec3::Y };
-            let (other, gap) = (number - 1, r - distance);
-            found.push(Touch { other, normal, gap, impulse: Impulse::default() });
         }
+    }
+
+    /// Which of eight others may touch a particle in the step, as bits. Most are seen off by (d + reach)² ≤ 2 (d² + reach²).
+    #[inline(always)]
+    fn near<S: Simd>(&self, simd: S, row: usize, others: &[u32; LANES]) -> u64 {
+        // Images of a periodic box are left to whoever asks.
+        if self.at.periods.any() {
+            return u64::MAX;
+        }
+        // SAFETY: `find` compared the lists' bounds with the columns.
+        let (at, motion) =
+            unsafe { (gather(simd, self.position, others).0, gather(simd, self.velocity, others).0) };
+        let x = Lanes3::splat(simd, self.position[row].truncate().into()) - at;
+        let v = Lanes3::splat(simd, self.velocity[row].truncate().into()) - motion;
+        let square = self.longest * self.longest;
+        let reach2 = v.dot(v) * (2.0 * self.at.dt).powi(2);
+        // A little more, for what is rounded in another order.
+        let most = (reach2 + square).max(splat(simd, 1.2 * square)) * 2.001;
+        x.dot(x).simd_le(most).to_bitmask()
     }
 
     /// Walls and solids that a node may touch in the step. Tells how far it is from solids, as [`Chunk::clear`].

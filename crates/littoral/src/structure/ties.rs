@@ -83,7 +83,10 @@ impl Ties {
                 let (others, length) = ties_of(id).unwrap_or_default();
                 // Lists change little: the next one is most often where the last one was, and one further.
                 let mut next = 0;
-                for &j in lists.particles(piece * PIECE + k).as_slice() {
+                let list = lists.particles(piece * PIECE + k);
+                made.others.reserve(list.as_slice().len());
+                made.length.reserve(list.as_slice().len());
+                for &j in list.as_slice() {
                     let other = ids[j as usize];
                     let place = (next..others.len()).chain(0..next).find(|&place| others[place] == other);
                     next = place.map_or(next, |place| place + 1);

@@ -67,7 +67,8 @@ impl Net {
                 return;
             }
             let length = x.length();
-            let n = if length > 0.0 { x / length } else { Vec4::ZERO };
+            let over_length = if length > 0.0 { 1.0 / length } else { 0.0 };
+            let n = x * over_length;
             let stretch = length - spring.rest;
             let whole = share * mean[spring.kind as usize];
             let gives_way = stretch < 0.0 && matches!(spring.kind, SpringKind::Stretch | SpringKind::Shear);
@@ -80,7 +81,7 @@ impl Net {
             *stiff = match step.matrix {
                 Matrix::None => Vec4::ZERO,
                 Matrix::True => {
-                    let tension = k * (stretch / length.max(f32::MIN_POSITIVE)).max(0.0);
+                    let tension = k * (stretch * over_length).max(0.0);
                     let b = square * (k - tension) + step.dt * c;
                     (n * b.max(0.0).sqrt()).with_w(square * (tension + g) + step.dt * cg)
                 }

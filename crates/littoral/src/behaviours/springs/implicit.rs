@@ -3,10 +3,11 @@
 use glam::{Mat3, Vec3, Vec4};
 use rayon::prelude::*;
 
+use super::eights::Eights;
 use super::forces::{Matrix, Step};
 use super::rows::{MIN_ROWS, Scratch};
 use crate::behaviours::Solved;
-use crate::solve::conjugate_gradients::{self, Entry, Stop, System, Widen};
+use crate::solve::conjugate_gradients::{self, Stop, System, Widen};
 use crate::solve::patches::Patches;
 use crate::structure::springs::Net;
 
@@ -25,6 +26,9 @@ impl Net {
             let ends: Vec<[u32; 2]> = self.springs.iter().map(|spring| spring.ends).collect();
             scratch.patches = Patches::new(count, &ends);
         }
+        if scratch.eights.is_empty() {
+            scratch.eights = Eights::new(self);
+        }
         let Scratch {
             motion,
             old,
@@ -32,6 +36,7 @@ impl Net {
             is_held,
             force,
             stiff,
+            eights,
             blocks,
             patches,
             x,
@@ -62,20 +67,17 @@ impl Net {
         patches.set(mass, is_held, stiff, |node| {
             self.halves(node).iter().map(|half| (half.spring, half.partner))
         });
+        eights.set(stiff);
         x.copy_from_slice(motion);
         // What the stiffness acts on: velocities, or what has changed of them.
         product.iter_mut().enumerate().for_each(|(k, moved)| {
             *moved = if is_undamped { x[k] - old[k] } else { x[k] };
         });
-        residual.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(node, r)| {
-            *r = (motion[node] - x[node]) * mass[node] + force[node] * dt - self.times(stiff, node, product);
-        });
-        let doubtful = ROUNDING / stop.error.powi(2);
+        eights.times(product, residual, |node, pull| force[node] * dt - pull);
+        let doubtful = (ROUNDING / stop.error.powi(2)) as f32;
         let system = System {
             apply: |p: &[Vec4], out: &mut [Vec4]| {
-                out.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(node, out)| {
-                    *out = p[node] * mass[node] + self.times(stiff, node, p);
-                });
+                eights.times(p, out, |node, pull| p[node] * mass[node] + pull);
             },
             // Held nodes are never moved.
             precondition: |node: usize, r: Vec4| {
@@ -88,8 +90,9 @@ impl Net {
                 if is_held[node] {
                     return [0.0; 2];
                 }
-                let (mass, carried) = (f64::from(mass[node]), x - motion[node]);
-                [r.times(r) / mass, mass * (carried.times(carried) + doubtful * x.times(x))]
+                let (mass, carried) = (mass[node], x - motion[node]);
+                let size = carried.length_squared() + doubtful * x.length_squared();
+                [f64::from(r.length_squared() / mass), f64::from(mass * size)]
             },
         };
         let vectors = conjugate_gradients::Scratch { direction, product, sums };
@@ -110,14 +113,16 @@ struct WithPatches<'a> {
 impl Widen<Vec4> for WithPatches<'_> {
     const IS_NEEDED: bool = true;
 
-    fn add(&mut self, residual: &[Vec4], to: &mut [Vec4]) {
-        self.patches.solve(residual, self.is_held);
-        let patches = &*self.patches;
-        to.par_iter_mut().with_min_len(4096).enumerate().for_each(|(node, to)| {
-            if !self.is_held[node] {
-                *to += patches.of(node);
+    fn add(&mut self, residual: &[Vec4], to: &mut [Vec4]) -> f64 {
+        let along = self.patches.solve(residual, self.is_held);
+        let (moves, of) = self.patches.moves();
+        let rows = (to, of, self.is_held).into_par_iter().with_min_len(4096);
+        rows.for_each(|(to, &patch, is_held)| {
+            if !is_held {
+                *to += moves[patch as usize];
             }
         });
+        along
     }
 }
 

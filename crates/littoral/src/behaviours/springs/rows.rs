@@ -4,6 +4,7 @@ use glam::Vec4;
 use rayon::prelude::*;
 
 use super::approximations::Factor;
+use super::eights::Eights;
 use crate::columns::{ACCELERATION, MASS, PIN, POSITION, VELOCITY};
 use crate::particles::Particles;
 use crate::resolve::Resolved;
@@ -41,6 +42,7 @@ pub struct Scratch {
     pub(super) force: Vec<Vec4>,
     /// For each spring: what its part of the matrix is made of, a + s sᵀ, as (s, a).
     pub(super) stiff: Vec<Vec4>,
+    pub(super) eights: Eights,
     pub(super) blocks: Vec<[Vec4; 3]>,
     pub(super) patches: Patches,
     pub(super) x: Vec<Vec4>,
