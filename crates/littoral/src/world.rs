@@ -437,6 +437,12 @@ impl World {
         let velocities = self.particles.get(&VELOCITY).iter();
         let jets = self.emitters.iter().map(|emitter| emitter.top_speed() as f32);
         self.clock.speed = velocities.map(|v| v.length()).chain(jets).fold(0.0, f32::max);
+        // Accelerations are not known yet. Where a pressure is solved for it answers them a step late, and gravity is all that the
+        // first step has: without it, a layer of water fell for a whole frame, and was thrown out of what it had fallen into.
+        if self.is_incompressible() {
+            let weights = (0..self.bodies.len() as u32).map(|body| self.weight_of(body, 0.0).length());
+            self.clock.acceleration = weights.fold(0.0, f32::max);
+        }
         self.choose_step();
     }
 
