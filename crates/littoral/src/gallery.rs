@@ -46,6 +46,9 @@ scenes!(
     "leaking-cloth",
     "knit-on-sphere",
     "jet-on-knit",
+    "sponges",
+    "wet-cloth",
+    "wrung-cloth",
     "fine-surface"
 );
 
