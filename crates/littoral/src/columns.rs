@@ -136,6 +136,9 @@ pub static PORE_STRESS: Scalars =
 /// How much more of it a change of volume would bring, Pa.
 pub static PORE_STIFFNESS: Scalars =
     Scalars(ColumnSpec { name: "pore_stiffness", unit: "Pa", in_frames: false, part: Part::Intensive });
+/// How hard a porous layer is pressed by what touches it, Pa: a mean over the last moments.
+pub static SQUEEZE: Scalars =
+    Scalars(ColumnSpec { name: "squeeze", unit: "Pa", in_frames: false, part: Part::Intensive });
 /// Strain that an elastic body has got by what it holds.
 pub static SWELLING: Scalars =
     Scalars(ColumnSpec { name: "swelling", unit: "", in_frames: false, part: Part::Intensive });

@@ -49,6 +49,9 @@ scenes!(
     "leaking-cloth",
     "knit-on-sphere",
     "jet-on-knit",
+    "sponges",
+    "wet-cloth",
+    "wrung-cloth",
     "fine-surface"
 );
 

@@ -21,7 +21,7 @@ pub static SCHEMA: Schema = Schema {
     summary: "holds liquid in its pores: soaks it up, lets it flow inside, gives it back where it is squeezed or too full",
     law: "v = −(K/μ) S^β ∇(p − ρg·x), p = −P_c(1 − S)^α in pores that are not full; heavier, swollen, pushed apart by what it holds",
     half_weight: "the same as 1: pores are there or not",
-    reference: "Lenaerts2009, 6.3–6.6; Bayraktar2010, Eqs. 3.30–3.32; Leverett1941",
+    reference: "Lenaerts2009, 6.3–6.6; Bayraktar2010, Eqs. 3.30–3.32; Leverett1941; vanWyk1946",
     properties: &[
         Property {
             name: "porosity",
@@ -72,6 +72,11 @@ pub static SCHEMA: Schema = Schema {
             name: "pore_stiffness",
             meaning: "pressure that would widen full pores to twice their volume",
             kind: Kind::Number { unit: Unit::Pascal, default: Default::Value(5e4), min: 1.0, max: 1e10 },
+        },
+        Property {
+            name: "squeeze_pressure",
+            meaning: "of sheets, cloth and ropes: P in p = P (J⁻³ − 1), with J the thickness under a pressure p of contact over that at rest",
+            kind: Kind::Number { unit: Unit::Pascal, default: Default::Value(1e3), min: 0.1, max: 1e10 },
         },
         Property {
             name: "stress_coupling",
@@ -128,6 +133,7 @@ impl Behaviour for Porous {
             &PORE_PRESSURE,
             &PORE_STRESS,
             &PORE_STIFFNESS,
+            &SQUEEZE,
             &SWELLING,
             &DRY_MASS,
             &PORE_VOLUME,

@@ -14,6 +14,9 @@
 //! Pores know the change of their volume: where a body is squeezed, they hold less. Grains do not shrink, so that of a volume V φ
 //! there is left V (J − 1 + φ), with J the volume over that at rest. ([Lenaerts2009, Eq. 6.4] has V J φ for it, as if they did.)
 //!
+//! The particles of a sheet or a rope do not know its thickness. There J is that of fibres under the pressure p of all that touches
+//! them, p = P (J⁻³ − 1) [vanWyk1946]: cloth that is twisted or trodden on gives its water away. The liquid bears none of that pressure.
+//!
 //! Kept honest by `littoral validate darcy wicking capillary-rise water-kept soaked-block`.
 
 pub mod flow;
@@ -45,6 +48,9 @@ const EVERY: u64 = 4;
 
 /// Pores that are squeezed shut keep this part of their volume.
 const LEAST_VOLUME: f64 = 0.05;
+
+/// Over this time the pressure on a layer is a mean, s: contacts act in blows, from step to step.
+const BLOWS: f64 = 0.02;
 
 /// The porous bodies of a world.
 #[derive(Default)]
@@ -150,6 +156,7 @@ impl Pores {
         let [strength, tension, stiffness] =
             [field("capillary_pressure"), field("surface_tension"), field("pore_stiffness")];
         let [density, viscosity] = [field("liquid_density"), field("liquid_viscosity")];
+        let (squeeze, bearing) = (particles.get(&SQUEEZE), field("squeeze_pressure"));
         let mut start = 0;
         for (index, network) in self.networks.iter().enumerate() {
             let body = network.body;
@@ -185,6 +192,11 @@ impl Pores {
                 } else {
                     network.shape(k, way_to)
                 };
+                let stretch = if network.is_thin() {
+                    libm::cbrtf(1.0 / (1.0 + squeeze[i] / bearing.at(i)))
+                } else {
+                    stretch
+                };
                 *normal = out.as_dvec3();
                 let phi = f64::from(porosity.at(i));
                 let open = (f64::from(stretch) - 1.0 + phi).max(LEAST_VOLUME * phi);
@@ -216,6 +228,23 @@ impl Pores {
                 };
             });
             start = end;
+        }
+    }
+
+    /// Notes how hard layers are pressed. What lies between two others is pressed from both sides by one and the same force.
+    fn feel(&self, world: &mut World, dt: f64) {
+        let World { structure, particles, .. } = world;
+        let (rows, contacts) = (structure.nodes.rows(), &structure.contacts);
+        let part = (1.0 - libm::exp(-dt / BLOWS)) as f32;
+        let squeeze = particles.get_mut(&SQUEEZE);
+        for network in self.networks.iter().filter(|network| network.is_thin()) {
+            for (node, member) in (network.first as usize..).zip(&network.members) {
+                if rows[node] != GONE && member.area > 0.0 {
+                    let pressure = 0.5 * contacts.pressing(node) / member.area;
+                    let mean = &mut squeeze[rows[node] as usize];
+                    *mean += part * (pressure - *mean);
+                }
+            }
         }
     }
 
@@ -267,7 +296,10 @@ impl World {
         if self.structure.pores.is_empty() {
             return;
         }
-        self.structure.pores.pending += dt;
+        let mut pores = std::mem::take(&mut self.structure.pores);
+        pores.feel(self, dt);
+        pores.pending += dt;
+        self.structure.pores = pores;
         if !self.clock.steps.is_multiple_of(EVERY) {
             return;
         }
@@ -292,7 +324,7 @@ impl World {
                 cell.liquid += change.gained;
             }
             pores.surface.exchange(&mut pores.cells, &pores.changes, self);
-            pores.surface.let_go(&mut pores.cells, &pores.ways, &pores.normals, self);
+            pores.surface.let_go(&mut pores.cells, &pores.ways, &pores.normals, self, dt);
             pores.put_back(&self.behaviours[place], &mut self.particles);
             pores.surface.bury(self);
         }

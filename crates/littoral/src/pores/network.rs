@@ -32,7 +32,7 @@ pub struct Network {
     ways: Vec<Way>,
     pub members: Vec<Member>,
     bonds: Bonds,
-    /// Spans less than three directions: its pores do not change with its shape.
+    /// Spans less than three directions: its shape says nothing of its pores, only what presses on it does.
     is_thin: bool,
 }
 
@@ -53,6 +53,8 @@ pub struct Member {
     pub opening: f32,
     /// That distance, m.
     pub depth: f32,
+    /// Of a layer, what contacts press on, m² (m in 2-D); of a rope, a side of its particle.
+    pub area: f32,
 }
 
 /// What is known of a body at rest.
@@ -181,18 +183,22 @@ fn member(bonds: &[Bond], volume: f32, rest: &Rest) -> Member {
     if rest.thickness > 0.0 {
         // Both faces of a layer are half its thickness away.
         let opening = (4.0 * f64::from(volume) / (rest.thickness * rest.thickness)) as f32;
-        return Member { volume, opening, depth: 0.0 };
+        return Member { volume, opening, depth: 0.0, area: volume / rest.thickness as f32 };
     }
     let (lean, reach) = bonds.iter().fold((Vec3::ZERO, 0.0), |(lean, reach), bond| {
         (lean + bond.rest * bond.weight, reach + bond.weight * bond.rest.length())
     });
+    let (side, area) = if rest.is_flat {
+        (volume.sqrt(), volume.sqrt())
+    } else {
+        (libm::cbrtf(volume), libm::cbrtf(volume).powi(2))
+    };
     if lean.length() < LEAN * reach {
-        return Member { volume, ..Member::default() };
+        return Member { volume, area, ..Member::default() };
     }
     let out = lean.as_dvec3().normalize_or_zero();
     let along = (out * out).dot(rest.along) as f32;
     // A face of a cell of this volume, from its middle; in 2-D, for each metre of depth.
-    let (side, opening) =
-        if rest.is_flat { (volume.sqrt(), 2.0) } else { (libm::cbrtf(volume), 2.0 * libm::cbrtf(volume)) };
-    Member { volume, opening: opening * along, depth: 0.5 * side }
+    let opening = if rest.is_flat { 2.0 } else { 2.0 * side };
+    Member { volume, opening: opening * along, depth: 0.5 * side, area }
 }

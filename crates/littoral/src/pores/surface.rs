@@ -3,11 +3,16 @@
 //! A fluid particle touches a porous one at the surface if it is within 1.5 spacings. What pores ask for is shared among those that
 //! touch, the nearer ones giving more, and none more than half of itself at a time. Mass and volume go down together, and the support
 //! stays: to the pressure it is a particle that fills less and less of its place, which neighbours close slowly, without a shock. Below a tenth of a
-//! whole particle, what is left joins the film of the nearest porous one.
+//! whole particle, what is left joins the film of the nearest porous one. So does one that has come among the porous ones: small, and
+//! held from all sides, it would have to stand any pressure, and be thrown out (by 250 kPa, at 11 m/s, where water was poured on a sponge).
 //!
-//! What pores push out joins the film; the film makes fluid particles whole that touch it, and where the films of a porous particle
+//! What pores push out joins the film; the film makes fluid particles whole that touch it, as far as there is room around them, and where the films of a porous particle
 //! and its neighbours have gathered a whole one, that is born beside the surface, if there is room for it. Everything that changes hands
 //! brings its velocity along.
+//!
+//! Films run down: one of thickness h, on a surface that falls by s = sin θ, moves with the mean velocity u = ρ g s h²/3μ of a layer that
+//! flows by its weight [Nusselt1916]. It goes to the porous particle within reach to which the way is steepest, of the same body or of one
+//! that touches it. So what is pressed out between two layers of cloth comes to light, and what runs gathers at the lowest place and drips.
 
 use glam::{DVec3, Vec4};
 use rayon::prelude::*;
@@ -33,8 +38,21 @@ const MOST: f64 = 0.5;
 /// Part of a whole particle below which it vanishes.
 const LEAST: f64 = 0.1;
 
-/// A fluid particle is born no closer to another than this, in spacings.
+/// Part of a film that runs on at a time, at most.
+const MOST_OF_FILM: f64 = 0.5;
+
+/// Films stay where no way falls by more than this sine.
+const LEVEL_GROUND: f64 = 0.05;
+
+/// Sum of 1 − r/reach over porous particles from which a fluid particle is among them. On a flat face it is 0.6, sunk into it 1.7.
+const AMONG: f32 = 1.7;
+
+/// A fluid particle is born no closer to another than this, in spacings; and only where it would be compressed no more than that.
 const ROOM: f32 = 0.8;
+const FULL: f32 = 1.02;
+
+/// By so much of a whole particle one grows at a time where all of its surroundings are empty: its own part of δ is a third.
+const GROWTH: f32 = 1.5;
 
 /// What changed hands was of one density, within this part of it.
 const SAME_DENSITY: f32 = 0.01;
@@ -50,8 +68,12 @@ pub struct Surface {
     givers: Vec<u32>,
     /// For each porous body, the bodies of its liquid.
     liquids: Vec<Vec<bool>>,
+    /// And what their liquid is like: density, kg/m³, and viscosity, Pa·s.
+    kinds: Vec<(f64, f64)>,
     /// Fluid particles that have vanished.
     gone: Vec<u32>,
+    /// Cell at the surface that each particle is, or `GONE`.
+    cell_of: Vec<u32>,
 }
 
 impl Surface {
@@ -63,6 +85,9 @@ impl Surface {
             let same = |density: f32| (density - wanted).abs() <= SAME_DENSITY * wanted;
             world.bodies.iter().map(|body| !body.holds_shape && same(body.rest_density)).collect()
         };
+        let number = |of: u32, name: &str| f64::from(now.of_body(of, name, world.clock.time).unwrap_or(0.0));
+        let kind = |&of: &u32| (number(of, "liquid_density"), number(of, "liquid_viscosity"));
+        self.kinds = bodies.iter().map(kind).collect();
         self.liquids = bodies.into_iter().map(is_liquid).collect();
         self.touches.resize_with(cells.len(), Vec::new);
         let particles = &world.particles;
@@ -154,10 +179,11 @@ impl Surface {
     }
 
     /// What is too small joins a film; films make fluid whole again, or let go of a new particle.
-    pub fn let_go(&mut self, cells: &mut [Cell], ways: &Ways, normals: &[DVec3], world: &mut World) {
+    pub fn let_go(&mut self, cells: &mut [Cell], ways: &Ways, normals: &[DVec3], world: &mut World, dt: f64) {
         self.gone.clear();
         self.swallow(cells, world);
         self.make_whole(cells, world);
+        self.run_down(cells, world, dt);
         self.give_birth(cells, ways, normals, world);
     }
 
@@ -165,18 +191,20 @@ impl Surface {
         let particles = &mut world.particles;
         let (mass, body) = (particles.get(&MASS), particles.get(&BODY));
         let whole = wholes(&world.discretisation, &world.bodies);
-        // The nearest one has it.
         let mut nearest: Vec<(u32, f32, usize)> = Vec::new();
         for (k, touches) in self.touches.iter().enumerate() {
-            let small = touches.iter().filter(|(row, _)| {
-                f64::from(mass[*row as usize]) < LEAST * whole[body[*row as usize] as usize]
-            });
-            nearest.extend(small.map(|&(row, weight)| (row, weight, k)));
+            nearest.extend(touches.iter().map(|&(row, weight)| (row, weight, k)));
         }
+        // The nearest one has it.
         nearest.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)).then(a.2.cmp(&b.2)));
-        nearest.dedup_by_key(|one| one.0);
         let velocity = particles.get(&VELOCITY);
-        for (row, _, k) in nearest {
+        for touches in nearest.chunk_by(|a, b| a.0 == b.0) {
+            let (row, _, k) = touches[0];
+            let part = f64::from(mass[row as usize]) / whole[body[row as usize] as usize];
+            let is_among = || touches.iter().map(|touch| touch.1).sum::<f32>() > AMONG * part as f32;
+            if part >= LEAST && !is_among() {
+                continue;
+            }
             let left = f64::from(mass[row as usize]);
             cells[k].take_in(left, velocity[row as usize].truncate().as_dvec3());
             cells[k].film += left;
@@ -188,7 +216,7 @@ impl Surface {
         let particles = &mut world.particles;
         let (mut mass, mut volume) = (particles.take(&MASS), particles.take(&VOLUME));
         let mut velocity = particles.take(&VELOCITY);
-        let body = particles.get(&BODY);
+        let (body, density) = (particles.get(&BODY), particles.get(&DENSITY));
         let whole = wholes(&world.discretisation, &world.bodies);
         for (cell, touches) in cells.iter_mut().zip(&self.touches) {
             for &(row, _) in touches {
@@ -197,8 +225,10 @@ impl Surface {
                 if cell.film <= 0.0 || lacks <= 0.0 || self.gone.contains(&row) {
                     continue;
                 }
+                let room = (1.0 - density[i] / world.bodies[body[i] as usize].rest_density).max(0.0);
+                let most = f64::from(GROWTH * room) * whole[body[i] as usize];
                 let before = f64::from(mass[i]);
-                let after = (before + lacks.min(cell.film)) as f32;
+                let after = (before + lacks.min(cell.film).min(most)) as f32;
                 let given = f64::from(after) - before;
                 if given <= 0.0 || given > cell.film {
                     continue;
@@ -215,6 +245,51 @@ impl Surface {
         particles.put(&MASS, mass);
         particles.put(&VOLUME, volume);
         particles.put(&VELOCITY, velocity);
+    }
+
+    fn run_down(&mut self, cells: &mut [Cell], world: &World, dt: f64) {
+        if cells.iter().all(|cell| cell.film <= 0.0) {
+            return;
+        }
+        self.cell_of.clear();
+        self.cell_of.resize(world.particles.len(), GONE);
+        for (k, cell) in cells.iter().enumerate().filter(|(_, cell)| cell.row != GONE && cell.opening > 0.0) {
+            self.cell_of[cell.row as usize] = k as u32;
+        }
+        let (cell_of, kinds, position) = (&self.cell_of, &self.kinds, world.particles.get(&POSITION));
+        let (spacing, whole) =
+            (f64::from(world.discretisation.spacing), f64::from(world.discretisation.cell_volume()));
+        let run = |cell: &Cell| {
+            if cell.row == GONE || cell.film <= 0.0 {
+                return None;
+            }
+            let (density, viscosity) = kinds[cell.body as usize];
+            let down = cell.weight.try_normalize()?;
+            let at = position[cell.row as usize];
+            let near = world.neighbourhood.particles(cell.row as usize);
+            let ways = near.as_slice().iter().filter_map(|&other| {
+                let to = cell_of[other as usize];
+                let way = world.periods.nearest((position[other as usize] - at).with_w(0.0));
+                let length = f64::from(way.length());
+                let is_near = to != GONE && length > 0.0 && length < f64::from(REACH) * spacing;
+                is_near.then(|| (to, length, way.truncate().as_dvec3().dot(down) / length))
+            });
+            let steepest = ways.max_by(|a, b| a.2.total_cmp(&b.2).then(b.0.cmp(&a.0)))?;
+            let (to, length, slope) = steepest;
+            let thickness = spacing * cell.film / (density * whole);
+            let speed = cell.weight.length() * slope * thickness * thickness / (3.0 * viscosity);
+            (slope > LEVEL_GROUND).then(|| (to as usize, cell.film * (speed * dt / length).min(MOST_OF_FILM)))
+        };
+        let runs: Vec<Option<(usize, f64)>> = cells.par_iter().with_min_len(512).map(run).collect();
+        for (k, run) in runs.into_iter().enumerate() {
+            if let Some((to, moved)) = run {
+                cells[k].film -= moved;
+                cells[k].mass -= moved;
+                let velocity = cells[k].velocity;
+                cells[to].take_in(moved, velocity);
+                cells[to].film += moved;
+            }
+        }
     }
 
     fn give_birth(&mut self, cells: &mut [Cell], ways: &Ways, normals: &[DVec3], world: &mut World) {
@@ -280,7 +355,16 @@ impl Surface {
         let down = weight.truncate().as_dvec3().normalize_or_zero();
         let flat = world.discretisation.dimensions.count() == 2;
         let near = world.neighbourhood.particles(cell.row as usize);
+        let (volume, whole) = (particles.get(&VOLUME), world.discretisation.cell_volume());
         let has_room = |place: Vec4| {
+            let kernel = &world.discretisation.density;
+            let part = |&other: &u32| {
+                volume[other as usize] * kernel.w_at(apart(world, place, position[other as usize]))
+            };
+            let all = near.as_slice().iter().filter(|other| !self.gone.contains(other));
+            if whole * kernel.w_at(0.0) + all.map(part).sum::<f32>() > FULL {
+                return false;
+            }
             let is_far = |other: Vec4| apart(world, place, other) >= ROOM * spacing;
             let others =
                 near.as_slice().iter().filter(|other| **other != cell.row && !self.gone.contains(other));

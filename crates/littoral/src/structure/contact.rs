@@ -304,6 +304,21 @@ impl Contacts {
         self.speeds
     }
 
+    /// How hard a node was pressed in the last step by all that touches it, each along its normal, N. Of impulses only.
+    pub fn pressing(&self, node: usize) -> f32 {
+        let (chunk, k) = (node / CHUNK, node % CHUNK);
+        let Some(chunk) = self.chunks.get(chunk).filter(|_| self.dt > 0.0) else { return 0.0 };
+        let touches = &chunk.touches[chunk.starts[k] as usize..chunk.starts[k + 1] as usize];
+        let rests = &chunk.rests[chunk.rest_starts[k] as usize..chunk.rest_starts[k + 1] as usize];
+        let faces = &self.faces_of[self.face_starts[node] as usize..self.face_starts[node + 1] as usize];
+        let of_faces = faces.iter().map(|&(face, corner)| {
+            let face = &self.faces[face as usize];
+            face.impulse.along * face.weights[corner as usize]
+        });
+        let impulses = touches.iter().map(|touch| touch.impulse.along);
+        impulses.chain(rests.iter().map(|rest| rest.impulse.along)).chain(of_faces).sum::<f32>() / self.dt
+    }
+
     /// Mass of the lightest node that is not held, kg, as discrete elements last saw it.
     pub fn lightest(&self) -> f32 {
         self.lightest
