@@ -167,11 +167,11 @@ impl World {
     /// A few particles are moved by one thread, however many there are: a step has a hundred loops and more, and threads would wait
     /// for each other longer than it takes. The bits are the same.
     pub fn advance_with(&mut self, end: f64, tell: impl FnMut(&World) + Send) -> Result<(), StepError> {
-        if self.particles.len() <= FEW && rayon::current_num_threads() > 1 {
-            self.advance_alone(end, tell)
-        } else {
+        if self.particles.len() > FEW || rayon::current_num_threads() == 1 {
             // As one of the pool's threads: from outside, each loop would be handed over and waited for.
             rayon::scope(|_| self.take_steps(end, tell))
+        } else {
+            self.advance_alone(end, tell)
         }
     }
 
