@@ -36,6 +36,7 @@ scenes!(
     "sand-column",
     "hourglass",
     "sand-on-a-figure",
+    "jet-on-a-heap",
     "adhesion",
     "flag",
     "banner",
