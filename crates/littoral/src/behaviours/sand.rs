@@ -24,7 +24,7 @@ use crate::structure::Structure;
 pub static SCHEMA: Schema = Schema {
     name: "sand",
     summary: "grains that rub: heaps that stay, flows that stop; needs `incompressible`, which gives the pressure",
-    law: "the stress s that stops all shear, as far as |s|/√2 ≤ w(μ p + c) lets it; against walls |t| ≤ w μ_w N",
+    law: "the stress s that stops all shear, as far as |s|/√2 ≤ k p + w c lets it, k = ½(t + t/√(1 + t²)) with t = w μ; against walls |t| ≤ w μ_w N",
     half_weight: "half of all friction and cohesion",
     reference: "Narain2010; ZhuBridson2005; Lenaerts2009, 5.2",
     properties: &[

@@ -259,6 +259,7 @@ impl Surface {
         let (cell_of, kinds, position) = (&self.cell_of, &self.kinds, world.particles.get(&POSITION));
         let (spacing, whole) =
             (f64::from(world.discretisation.spacing), f64::from(world.discretisation.cell_volume()));
+        let all = &*cells;
         let run = |cell: &Cell| {
             if cell.row == GONE || cell.film <= 0.0 {
                 return None;
@@ -272,7 +273,9 @@ impl Surface {
                 let way = world.periods.nearest((position[other as usize] - at).with_w(0.0));
                 let length = f64::from(way.length());
                 let is_near = to != GONE && length > 0.0 && length < f64::from(REACH) * spacing;
-                is_near.then(|| (to, length, way.truncate().as_dvec3().dot(down) / length))
+                // Onto what holds the same liquid.
+                let is_alike = || kinds[all[to as usize].body as usize].0 == density;
+                (is_near && is_alike()).then(|| (to, length, way.truncate().as_dvec3().dot(down) / length))
             });
             let steepest = ways.max_by(|a, b| a.2.total_cmp(&b.2).then(b.0.cmp(&a.0)))?;
             let (to, length, slope) = steepest;
@@ -280,7 +283,7 @@ impl Surface {
             let speed = cell.weight.length() * slope * thickness * thickness / (3.0 * viscosity);
             (slope > LEVEL_GROUND).then(|| (to as usize, cell.film * (speed * dt / length).min(MOST_OF_FILM)))
         };
-        let runs: Vec<Option<(usize, f64)>> = cells.par_iter().with_min_len(512).map(run).collect();
+        let runs: Vec<Option<(usize, f64)>> = all.par_iter().with_min_len(512).map(run).collect();
         for (k, run) in runs.into_iter().enumerate() {
             if let Some((to, moved)) = run {
                 cells[k].film -= moved;
