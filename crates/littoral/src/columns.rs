@@ -139,6 +139,9 @@ pub static PORE_STIFFNESS: Scalars =
 /// How hard a porous layer is pressed by what touches it, Pa: a mean over the last moments.
 pub static SQUEEZE: Scalars =
     Scalars(ColumnSpec { name: "squeeze", unit: "Pa", in_frames: false, part: Part::Intensive });
+/// Pressure of the fluid before its surface, Pa: a mean over the last moments.
+pub static FELT_PRESSURE: Scalars =
+    Scalars(ColumnSpec { name: "felt_pressure", unit: "Pa", in_frames: false, part: Part::Intensive });
 /// Strain that an elastic body has got by what it holds.
 pub static SWELLING: Scalars =
     Scalars(ColumnSpec { name: "swelling", unit: "", in_frames: false, part: Part::Intensive });

@@ -162,6 +162,11 @@ impl Resolved {
         self.uses[body as usize].as_ref()
     }
 
+    /// The bodies that use it, ascending.
+    pub fn bodies(&self) -> impl Iterator<Item = u32> {
+        (0..self.uses.len() as u32).filter(|&body| self.is_used_by(body))
+    }
+
     /// How bodies use it.
     pub fn uses(&self) -> impl Iterator<Item = &BehaviourUse> {
         self.uses.iter().flatten()

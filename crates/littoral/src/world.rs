@@ -95,6 +95,8 @@ pub struct BodyState {
     pub spacing: f64,
     /// Whether it holds a shape: fluids press on it, and it has no pressure of its own.
     pub holds_shape: bool,
+    /// Whether it is neither that nor sand.
+    pub is_fluid: bool,
     /// Of a sheet: least mass over the volume that fluids see, kg/m³.
     pub thinnest: f32,
 }
@@ -309,11 +311,8 @@ impl World {
         }
     }
 
-    /// Lets behaviours that hold a shape make their links.
+    /// Lets behaviours make what they keep between particles.
     pub(crate) fn link(&mut self) {
-        if self.structure.is_empty() {
-            return;
-        }
         for now in &self.behaviours {
             now.behaviour.link(now, &self.discretisation, &mut self.structure, &mut self.particles);
         }
@@ -497,6 +496,7 @@ impl BodyState {
             maximum: body.maximum,
             spacing: body.spacing,
             holds_shape: body.holds_shape(),
+            is_fluid: body.is_fluid(),
             thinnest: f32::INFINITY,
         }
     }
@@ -546,7 +546,7 @@ fn periods(domain: &Domain) -> Periods {
 /// The bodies' behaviours, with numbers in place of `Automatic`.
 fn behaviours_with_numbers(scene: &Scene) -> Vec<Vec<BehaviourUse>> {
     let sound_speed = automatic_sound_speed(scene);
-    let fluid = scene.bodies.iter().find(|body| !body.holds_shape());
+    let fluid = scene.bodies.iter().find(|body| body.is_fluid());
     let liquid_density = fluid.map_or(1000.0, |body| body.rest_density.at(0.0));
     let fill = |mut used: BehaviourUse, body: &Body| {
         for (value, property) in used.values.iter_mut().zip(used.schema.properties) {

@@ -134,6 +134,7 @@ impl Behaviour for Porous {
             &PORE_STRESS,
             &PORE_STIFFNESS,
             &SQUEEZE,
+            &FELT_PRESSURE,
             &SWELLING,
             &DRY_MASS,
             &PORE_VOLUME,
@@ -158,7 +159,7 @@ impl Behaviour for Porous {
     fn link(&self, now: &Resolved, d: &Discretisation, structure: &mut Structure, particles: &mut Particles) {
         for (body, nodes) in structure.nodes.bodies().filter(|(body, _)| now.is_used_by(*body)) {
             let rows = &structure.nodes.rows()[nodes.start as usize..nodes.end as usize];
-            start(now, body, rows, particles);
+            start(now, body, rows, true, particles);
         }
         let sheets = &structure.sheets;
         let thickness_of = |body: u32| {
@@ -166,11 +167,22 @@ impl Behaviour for Porous {
             own.map_or(0.0, |sheet| sheet.thickness)
         };
         structure.pores.link(now, d, &structure.nodes, thickness_of, particles);
+        fill_grains(now, structure.pores.granular(), particles);
+    }
+}
+
+/// Fills the pores of grains that have just been born.
+pub fn fill_grains(now: &Resolved, bodies: &[u32], particles: &mut Particles) {
+    for &body in bodies {
+        let own = particles.get(&BODY).iter().zip(particles.get(&DRY_MASS)).enumerate();
+        let dry = own.filter(|(_, (of, dry))| **of == body && **dry == 0.0);
+        let rows: Vec<u32> = dry.map(|(row, _)| row as u32).collect();
+        start(now, body, &rows, false, particles);
     }
 }
 
 /// Fills the pores of particles that have just been born; those that have come from a checkpoint know their dry mass.
-fn start(now: &Resolved, body: u32, rows: &[u32], particles: &mut Particles) {
+fn start(now: &Resolved, body: u32, rows: &[u32], is_shaped: bool, particles: &mut Particles) {
     let number = |name: &str| now.of_body(body, name, 0.0).unwrap_or(0.0);
     let (porosity, density, saturation) =
         (number("porosity"), number("liquid_density"), number("saturation"));
@@ -182,7 +194,7 @@ fn start(now: &Resolved, body: u32, rows: &[u32], particles: &mut Particles) {
         }
         let dry = particles.get(&MASS)[i];
         // Of the material: a sheet's particles stand for another volume to the fluid around.
-        let volume = dry / particles.get(&DENSITY)[i];
+        let volume = if is_shaped { dry / particles.get(&DENSITY)[i] } else { particles.get(&VOLUME)[i] };
         let liquid = f64::from(density * porosity * saturation) * f64::from(volume);
         let own = permeability.as_ref().map_or(0.0, |curve| value_at(curve, 0.0, particles, i));
         particles.get_mut(&DRY_MASS)[i] = dry;

@@ -13,7 +13,8 @@ use rayon::prelude::*;
 use crate::behaviour::{BehaviourUse, Default, Kind, Property, Schema, Unit, Value};
 use crate::behaviours::{Around, Behaviour, Solved};
 use crate::columns::{
-    ACCELERATION, FRICTION_AXES, FRICTION_SHEARS, MASS, PRESSURE, VELOCITY, VOLUME, WALL_FRICTION,
+    ACCELERATION, FRICTION_AXES, FRICTION_SHEARS, MASS, PORE_STRESS, PRESSURE, VELOCITY, VOLUME,
+    WALL_FRICTION,
 };
 use crate::particles::Particles;
 use crate::resolve::Resolved;
@@ -103,8 +104,10 @@ impl Behaviour for Sand {
         let friction = &mut structure.friction;
         let mut velocity = particles.take(&VELOCITY);
         let mut stress = std::mem::take(&mut friction.stress);
+        let mut borne = std::mem::take(&mut friction.borne);
+        borne_by_grains(particles, &mut borne);
         let task = task(around, particles);
-        let pressure = particles.get(&PRESSURE);
+        let pressure = &borne;
         let solved = if Method::of(now) == Method::Clusters {
             friction.solve_by_clusters(&task, pressure, &mut stress, &mut velocity)
         } else {
@@ -121,7 +124,7 @@ impl Behaviour for Sand {
             }
         }
         write(particles, &stress);
-        friction.stress = stress;
+        (friction.stress, friction.borne) = (stress, borne);
         particles.put(&VELOCITY, velocity);
         Some(solved)
     }
@@ -174,6 +177,15 @@ pub(super) fn grains(behaviours: &[Resolved], count: usize) -> Option<Vec<bool>>
     let now = behaviours.iter().find(|now| std::ptr::eq(now.behaviour.schema(), &SCHEMA))?;
     let weight = now.weight().coefficient();
     Some((0..count).map(|i| weight.at(i) > 0.0).collect())
+}
+
+/// Pressure that grains bear, Pa: all but that of the liquid in their pores, and what that pulls [Terzaghi1943; Bishop1959].
+fn borne_by_grains(particles: &Particles, out: &mut Vec<f32>) {
+    out.clear();
+    out.extend_from_slice(particles.get(&PRESSURE));
+    if let Some(pores) = particles.try_get(&PORE_STRESS) {
+        out.iter_mut().zip(pores).for_each(|(pressure, pores)| *pressure -= pores);
+    }
 }
 
 fn task<'a>(around: &Around<'a>, particles: &'a Particles) -> Task<'a> {

@@ -20,6 +20,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::law::Law;
+use super::network::Way;
 use crate::behaviours::Solved;
 
 /// Newton's steps, at most; and the change of a fill below which there are no more.
@@ -40,6 +41,8 @@ pub struct Cell {
     pub row: u32,
     /// Place of its body among the porous ones.
     pub body: u32,
+    /// Grain with others on all sides: open only to fluid that has come there.
+    pub is_buried: bool,
     /// Liquid in its pores, kg.
     pub liquid: f64,
     /// Liquid on its outside, kg.
@@ -62,6 +65,8 @@ pub struct Cell {
     pub coverage: f64,
     /// Pressure that the liquid or the air outside would have at the particle's own height, Pa.
     pub outside: f64,
+    /// The same of liquid, as a mean over the last moments, Pa.
+    pub felt: f64,
     pub velocity: DVec3,
     /// Of particle, liquid and film, kg.
     pub mass: f64,
@@ -82,9 +87,7 @@ impl Cell {
 #[derive(Default)]
 pub struct Ways {
     pub starts: Vec<u32>,
-    pub partners: Vec<u32>,
-    /// m.
-    pub conductances: Vec<f32>,
+    pub all: Vec<Way>,
 }
 
 impl Ways {
@@ -197,11 +200,11 @@ impl Flow {
             .collect();
         let pressure = &self.pressure;
         let potential = |k: usize| pressure[k] - cells[k].head;
-        self.transmission.resize(ways.partners.len(), 0.0);
+        self.transmission.resize(ways.all.len(), 0.0);
         let each = |k: usize, out: &mut [f64]| {
             let own = &cells[k];
             for (way, out) in ways.of(k).zip(out) {
-                let l = ways.partners[way] as usize;
+                let l = ways.all[way].partner as usize;
                 let other = &cells[l];
                 let sum = own.mobility + other.mobility;
                 let mobility = if sum > 0.0 { 2.0 * own.mobility * other.mobility / sum } else { 0.0 };
@@ -214,7 +217,7 @@ impl Flow {
                 } else {
                     flow[k].max(flow[l])
                 };
-                *out = f64::from(ways.conductances[way]) * mobility * passed;
+                *out = f64::from(ways.all[way].conductance) * mobility * passed;
             }
         };
         for_each_slice(&ways.starts, &mut self.transmission, each);
@@ -231,7 +234,7 @@ impl Flow {
             let (cell, own) = (&cells[k], potential(k));
             let (mut flow, mut sum) = (gate[k] * (cell.outside - pressure[k]), gate[k]);
             for way in ways.of(k) {
-                flow += transmission[way] * (potential(ways.partners[way] as usize) - own);
+                flow += transmission[way] * (potential(ways.all[way].partner as usize) - own);
                 sum += transmission[way];
             }
             *residual = cell.liquid - fill[k] * cell.capacity + dt * flow;
@@ -262,7 +265,7 @@ impl Flow {
             let (direction, transmission, diagonal) = (&self.direction, &self.transmission, &self.diagonal);
             self.image.par_iter_mut().with_min_len(PIECE).enumerate().for_each(|(k, image)| {
                 let others: f64 =
-                    ways.of(k).map(|way| transmission[way] * direction[ways.partners[way] as usize]).sum();
+                    ways.of(k).map(|way| transmission[way] * direction[ways.all[way].partner as usize]).sum();
                 *image = diagonal[k] * direction[k] - dt * others;
             });
             let (direction, image) = (&self.direction, &self.image);
@@ -287,12 +290,14 @@ impl Flow {
         let potential = |k: usize| pressure[k] - cells[k].head;
         // From cell k, along a way.
         let flow = |k: usize, way: usize| {
-            dt * transmission[way] * (potential(k) - potential(ways.partners[way] as usize))
+            dt * transmission[way] * (potential(k) - potential(ways.all[way].partner as usize))
         };
         let outwards = |k: usize| dt * gate[k] * (pressure[k] - cells[k].outside);
         self.means.par_iter_mut().with_min_len(PIECE).enumerate().for_each(|(k, means)| {
             let promised = ways.of(k).map(|way| flow(k, way).max(0.0)).sum::<f64>() + outwards(k).max(0.0);
-            *means = if promised > cells[k].liquid { cells[k].liquid.max(0.0) / promised } else { 1.0 };
+            // Rounding may leave less than nothing of what has been given away.
+            let owned = cells[k].liquid.max(0.0);
+            *means = if promised > owned { owned / promised } else { 1.0 };
         });
         let means = &self.means;
         changes.resize(cells.len(), Change::default());
@@ -305,7 +310,7 @@ impl Flow {
                 pressure: pressure[k],
             };
             for way in ways.of(k) {
-                let l = ways.partners[way] as usize;
+                let l = ways.all[way].partner as usize;
                 let out = flow(k, way);
                 let (out, velocity) = if out > 0.0 {
                     (out * means[k], cells[k].velocity)
@@ -324,7 +329,7 @@ impl Flow {
 }
 
 /// Calls for each cell with its part of a column that stands way by way.
-fn for_each_slice(starts: &[u32], column: &mut [f64], each: impl Fn(usize, &mut [f64]) + Sync) {
+pub fn for_each_slice<T: Send>(starts: &[u32], column: &mut [T], each: impl Fn(usize, &mut [T]) + Sync) {
     let mut pieces = Vec::new();
     let (mut rest, mut first) = (column, 0);
     while first + 1 < starts.len() {

@@ -20,6 +20,7 @@
 //! Kept honest by `littoral validate darcy wicking capillary-rise water-kept soaked-block`.
 
 pub mod flow;
+pub mod grains;
 pub mod law;
 pub mod network;
 pub mod surface;
@@ -29,17 +30,19 @@ mod tests;
 use glam::{DVec3, Vec4};
 use rayon::prelude::*;
 
+use crate::behaviours::porous;
 use crate::columns::*;
 use crate::discretisation::Discretisation;
 use crate::particles::{Particles, Scalars};
-use crate::resolve::Resolved;
+use crate::resolve::{Field, Resolved};
 use crate::scene::Dimensions;
 use crate::structure::bonds::Bonds;
 use crate::structure::nodes::{GONE, Nodes};
 use crate::world::World;
 use flow::{Cell, Change, Flow, Ways};
+use grains::Grains;
 use law::{Law, Pull};
-use network::{Network, Rest};
+use network::{Member, Network, Rest, Way};
 use surface::Surface;
 
 /// Steps of the world to one of the pores, which bears any length: liquid in pores is slow, and whenever fluid particles come
@@ -49,13 +52,19 @@ const EVERY: u64 = 4;
 /// Pores that are squeezed shut keep this part of their volume.
 const LEAST_VOLUME: f64 = 0.05;
 
-/// Over this time the pressure on a layer is a mean, s: contacts act in blows, from step to step.
+/// Over this time pressures on a layer, and those of fluid before a surface, are means, s: both act in blows, from step to step.
 const BLOWS: f64 = 0.02;
 
 /// The porous bodies of a world.
 #[derive(Default)]
 pub struct Pores {
+    /// All porous bodies, ascending.
+    bodies: Vec<u32>,
+    /// Those of them that hold a shape.
     networks: Vec<Network>,
+    /// Those that are granular: their cells come after all others.
+    granular: Vec<u32>,
+    grains: Grains,
     laws: Vec<Law>,
     ways: Ways,
     cells: Vec<Cell>,
@@ -87,10 +96,20 @@ impl Water {
 
 impl Pores {
     pub fn is_empty(&self) -> bool {
-        self.networks.is_empty()
+        self.bodies.is_empty()
     }
 
-    /// Makes the ways of every body that is porous, from its places at rest.
+    /// The porous bodies that are granular.
+    pub fn granular(&self) -> &[u32] {
+        &self.granular
+    }
+
+    /// Cells of bodies that hold a shape.
+    fn shaped(&self) -> usize {
+        self.networks.iter().map(Network::count).sum()
+    }
+
+    /// Makes the ways of every porous body that holds a shape, from its places at rest.
     pub fn link(
         &mut self,
         now: &Resolved,
@@ -99,7 +118,7 @@ impl Pores {
         thickness_of: impl Fn(u32) -> f64,
         particles: &Particles,
     ) {
-        *self = Pores::default();
+        *self = Pores { bodies: now.bodies().collect(), ..Pores::default() };
         for (body, range) in nodes.bodies().filter(|(body, _)| now.is_used_by(*body)) {
             let rows = &nodes.rows()[range.start as usize..range.end as usize];
             let own = |row: u32| (row != GONE).then_some(row as usize);
@@ -126,14 +145,15 @@ impl Pores {
             let bonds = Bonds::new(&places, &volumes, f64::from(d.spacing), d.dimensions, thickness > 0.0);
             self.networks.push(Network::new(body, range.start, &rest, bonds));
         }
+        let is_shaped = |body: &u32| self.networks.iter().any(|network| network.body == *body);
+        self.granular = self.bodies.iter().copied().filter(|body| !is_shaped(body)).collect();
         self.ways.starts.push(0);
         let mut first = 0;
         for network in &self.networks {
             for k in 0..network.count() {
                 let ways = network.of(k);
-                self.ways.partners.extend(ways.iter().map(|way| first + way.partner));
-                self.ways.conductances.extend(ways.iter().map(|way| way.conductance));
-                self.ways.starts.push(self.ways.partners.len() as u32);
+                self.ways.all.extend(ways.iter().map(|way| Way { partner: first + way.partner, ..*way }));
+                self.ways.starts.push(self.ways.all.len() as u32);
             }
             first += network.count() as u32;
         }
@@ -142,36 +162,38 @@ impl Pores {
     /// Loads the cells from the particles.
     fn gather(&mut self, world: &World, now: &Resolved) {
         let particles = &world.particles;
-        let (position, velocity) = (particles.get(&POSITION), particles.get(&VELOCITY));
-        let (mass, fixed) = (particles.get(&MASS), particles.get(&PERMEABILITY));
-        let (liquid, film) = (Exact::of(particles, LIQUIDS), Exact::of(particles, FILMS));
         let time = world.clock.time;
-        let rows = world.structure.nodes.rows();
-        let count: usize = self.networks.iter().map(Network::count).sum();
-        self.cells.resize(count, Cell::default());
-        self.normals.resize(count, DVec3::ZERO);
-        self.laws.truncate(self.networks.len());
-        let field = |name: &str| now.field(name);
-        let (porosity, permeability) = (field("porosity"), field("permeability"));
-        let [strength, tension, stiffness] =
-            [field("capillary_pressure"), field("surface_tension"), field("pore_stiffness")];
-        let [density, viscosity] = [field("liquid_density"), field("liquid_viscosity")];
-        let (squeeze, bearing) = (particles.get(&SQUEEZE), field("squeeze_pressure"));
-        let mut start = 0;
-        for (index, network) in self.networks.iter().enumerate() {
-            let body = network.body;
+        let kinds: Vec<Kind> = self.bodies.iter().map(|&body| Kind::of(body, world, now)).collect();
+        self.laws.truncate(self.bodies.len());
+        for (index, &body) in self.bodies.iter().enumerate() {
             let number = |name: &str| f64::from(now.of_body(body, name, time).unwrap_or(0.0));
-            let is_leverett = number("capillarity") > 0.5;
-            let pull = if is_leverett { Pull::Leverett } else { Pull::Power(number("capillary_exponent")) };
+            let pull = match kinds[index].is_leverett {
+                true => Pull::Leverett,
+                false => Pull::Power(number("capillary_exponent")),
+            };
             let exponent = number("flow_exponent");
             match self.laws.get(index) {
                 Some(law) if law.is(pull, exponent) => {}
                 Some(_) => self.laws[index] = Law::new(pull, exponent),
                 None => self.laws.push(Law::new(pull, exponent)),
             }
-            let keeps_permeability = now.used_by(body).is_some_and(varies_in_space);
+        }
+        let loader = Loader::new(world, now);
+        let position = particles.get(&POSITION);
+        let (squeeze, bearing) = (particles.get(&SQUEEZE), now.field("squeeze_pressure"));
+        let shaped = self.shaped();
+        if !self.granular.is_empty() {
+            self.grains.find(world, &self.granular);
+        }
+        let count = shaped + self.grains.rows.len();
+        self.cells.resize(count, Cell::default());
+        self.normals.resize(count, DVec3::ZERO);
+        let rows = world.structure.nodes.rows();
+        let mut start = 0;
+        for network in &self.networks {
+            let index = self.bodies.binary_search(&network.body).expect("all porous bodies are known");
+            let kind = &kinds[index];
             let own = &rows[network.first as usize..network.first as usize + network.count()];
-            let gravity = world.weight_of(body, time).truncate().as_dvec3();
             let end = start + network.count();
             let cells = (&mut self.cells[start..end], &mut self.normals[start..end]).into_par_iter();
             cells.with_min_len(512).enumerate().for_each(|(k, (cell, normal))| {
@@ -198,37 +220,20 @@ impl Pores {
                     stretch
                 };
                 *normal = out.as_dvec3();
-                let phi = f64::from(porosity.at(i));
-                let open = (f64::from(stretch) - 1.0 + phi).max(LEAST_VOLUME * phi);
-                let rho = f64::from(density.at(i));
-                let own = if keeps_permeability { fixed[i] } else { permeability.at(i) };
-                let own = f64::from(own);
-                let mobility = rho * own / f64::from(viscosity.at(i));
-                *cell = Cell {
-                    row,
-                    body: index as u32,
-                    liquid: liquid.at(i),
-                    film: film.at(i),
-                    capacity: rho * f64::from(member.volume) * open,
-                    strength: if is_leverett {
-                        f64::from(tension.at(i)) * (phi / own.max(f64::MIN_POSITIVE)).sqrt()
-                    } else {
-                        f64::from(strength.at(i))
-                    },
-                    stiffness: f64::from(stiffness.at(i)),
-                    mobility,
-                    weight: gravity * rho,
-                    head: rho * gravity.dot(position[i].truncate().as_dvec3()),
-                    opening: mobility * f64::from(member.opening),
-                    coverage: 0.0,
-                    // Air, before the face.
-                    outside: -rho * gravity.dot(out.as_dvec3()) * f64::from(member.depth),
-                    velocity: velocity[i].truncate().as_dvec3(),
-                    mass: f64::from(mass[i]),
-                };
+                *cell = Cell { body: index as u32, ..loader.load(row, kind, member, stretch, *normal) };
             });
             start = end;
         }
+        let (grains, bodies, body) = (&self.grains, &self.bodies, particles.get(&BODY));
+        let cells = (&mut self.cells[shaped..], &mut self.normals[shaped..]).into_par_iter();
+        cells.with_min_len(512).enumerate().for_each(|(k, (cell, normal))| {
+            let (row, around) = (grains.rows[k], &grains.around[k]);
+            let index = bodies.binary_search(&body[row as usize]).expect("all porous bodies are known");
+            *normal = around.out.as_dvec3();
+            let loaded = loader.load(row, &kinds[index], &around.member, 1.0, *normal);
+            *cell = Cell { body: index as u32, is_buried: around.is_buried, ..loaded };
+            cell.soak_up();
+        });
     }
 
     /// Notes how hard layers are pressed. What lies between two others is pressed from both sides by one and the same force.
@@ -250,22 +255,28 @@ impl Pores {
 
     /// Writes the cells back, with what follows from their fill.
     fn put_back(&self, now: &Resolved, particles: &mut Particles) {
-        let keys = [&LIQUID, &LIQUID_REST, &FILM, &FILM_REST, &SATURATION, &PORE_PRESSURE, &MASS];
+        let keys =
+            [&LIQUID, &LIQUID_REST, &FILM, &FILM_REST, &SATURATION, &PORE_PRESSURE, &FELT_PRESSURE, &MASS];
         let mut columns = keys.map(|key| particles.take(key));
         let (mut stress, mut stiffness) = (particles.take(&PORE_STRESS), particles.take(&PORE_STIFFNESS));
         let mut swelling = particles.take(&SWELLING);
         let (coupling, swells) = (now.field("stress_coupling"), now.field("swelling"));
         let (dry, volume, density) =
             (particles.get(&DRY_MASS), particles.get(&PORE_VOLUME), now.field("liquid_density"));
-        for (cell, change) in self.cells.iter().zip(&self.changes).filter(|(cell, _)| cell.row != GONE) {
+        let shaped = self.shaped();
+        let cells = self.cells.iter().zip(&self.changes).enumerate();
+        for (k, (cell, change)) in cells.filter(|(_, (cell, _))| cell.row != GONE) {
             let i = cell.row as usize;
-            let [liquid, liquid_rest, film, film_rest, saturation, pressure, mass] = &mut columns;
+            let [liquid, liquid_rest, film, film_rest, saturation, pressure, felt, mass] = &mut columns;
             (liquid[i], liquid_rest[i]) = split(cell.liquid);
             (film[i], film_rest[i]) = split(cell.film);
             saturation[i] = cell.fill().clamp(0.0, 1.0) as f32;
             pressure[i] = change.pressure as f32;
+            felt[i] = cell.felt as f32;
             mass[i] = (f64::from(dry[i]) + cell.liquid + cell.film) as f32;
-            stress[i] = coupling.at(i) * pressure[i].max(0.0);
+            // Between grains, liquid that pulls presses them together, as far as it fills the pores [Bishop1959].
+            let pulls = if k < shaped { 0.0 } else { saturation[i] };
+            stress[i] = coupling.at(i) * (pressure[i].max(0.0) + pulls * pressure[i].min(0.0));
             // dp/dJ of full pores, of which V (J − 1 + φ) is left.
             let volume = f64::from(volume[i]) * f64::from(density.at(i));
             let answer =
@@ -290,6 +301,100 @@ impl Pores {
     }
 }
 
+/// What all cells of a body share.
+struct Kind {
+    is_leverett: bool,
+    keeps_permeability: bool,
+    /// m/s².
+    gravity: DVec3,
+}
+
+impl Kind {
+    fn of(body: u32, world: &World, now: &Resolved) -> Kind {
+        let time = world.clock.time;
+        Kind {
+            is_leverett: now.of_body(body, "capillarity", time).unwrap_or(0.0) > 0.5,
+            keeps_permeability: now.used_by(body).is_some_and(varies_in_space),
+            gravity: world.weight_of(body, time).truncate().as_dvec3(),
+        }
+    }
+}
+
+/// Makes cells of particles.
+struct Loader<'a> {
+    position: &'a [Vec4],
+    velocity: &'a [Vec4],
+    mass: &'a [f32],
+    fixed_permeability: &'a [f32],
+    felt: &'a [f32],
+    liquid: Exact<'a>,
+    film: Exact<'a>,
+    porosity: &'a Field,
+    permeability: &'a Field,
+    strength: &'a Field,
+    tension: &'a Field,
+    stiffness: &'a Field,
+    density: &'a Field,
+    viscosity: &'a Field,
+}
+
+impl<'a> Loader<'a> {
+    fn new(world: &'a World, now: &'a Resolved) -> Loader<'a> {
+        let particles = &world.particles;
+        Loader {
+            position: particles.get(&POSITION),
+            velocity: particles.get(&VELOCITY),
+            mass: particles.get(&MASS),
+            fixed_permeability: particles.get(&PERMEABILITY),
+            felt: particles.get(&FELT_PRESSURE),
+            liquid: Exact::of(particles, LIQUIDS),
+            film: Exact::of(particles, FILMS),
+            porosity: now.field("porosity"),
+            permeability: now.field("permeability"),
+            strength: now.field("capillary_pressure"),
+            tension: now.field("surface_tension"),
+            stiffness: now.field("pore_stiffness"),
+            density: now.field("liquid_density"),
+            viscosity: now.field("liquid_viscosity"),
+        }
+    }
+
+    /// `stretch` is J; `out` leads out of the body.
+    fn load(&self, row: u32, kind: &Kind, member: &Member, stretch: f32, out: DVec3) -> Cell {
+        let i = row as usize;
+        let phi = f64::from(self.porosity.at(i));
+        let open = (f64::from(stretch) - 1.0 + phi).max(LEAST_VOLUME * phi);
+        let rho = f64::from(self.density.at(i));
+        let own = if kind.keeps_permeability { self.fixed_permeability[i] } else { self.permeability.at(i) };
+        let own = f64::from(own);
+        let mobility = rho * own / f64::from(self.viscosity.at(i));
+        Cell {
+            row,
+            body: 0,
+            is_buried: false,
+            liquid: self.liquid.at(i),
+            film: self.film.at(i),
+            capacity: rho * f64::from(member.volume) * open,
+            strength: if kind.is_leverett {
+                f64::from(self.tension.at(i)) * (phi / own.max(f64::MIN_POSITIVE)).sqrt()
+            } else {
+                f64::from(self.strength.at(i))
+            },
+            stiffness: f64::from(self.stiffness.at(i)),
+            mobility,
+            weight: kind.gravity * rho,
+            head: rho * kind.gravity.dot(self.position[i].truncate().as_dvec3()),
+            opening: mobility * f64::from(member.opening),
+            coverage: 0.0,
+            felt: f64::from(self.felt[i]),
+            // Air, before the face.
+            outside: -rho * kind.gravity.dot(out) * f64::from(member.depth),
+            velocity: self.velocity[i].truncate().as_dvec3(),
+            mass: f64::from(self.mass[i]),
+        }
+    }
+}
+
 impl World {
     /// Stage 10: liquid flows in pores, into them and out of them.
     pub(crate) fn flow_through_pores(&mut self, dt: f64) {
@@ -300,7 +405,8 @@ impl World {
         pores.feel(self, dt);
         pores.pending += dt;
         self.structure.pores = pores;
-        if !self.clock.steps.is_multiple_of(EVERY) {
+        // After the first step too: moist sand would start to fall.
+        if !self.clock.steps.is_multiple_of(EVERY) && self.clock.steps != 1 {
             return;
         }
         let Some(place) = self.behaviours.iter().position(|now| now.behaviour.schema().name == "porous")
@@ -310,10 +416,18 @@ impl World {
         let mut pores = std::mem::take(&mut self.structure.pores);
         let now = &self.behaviours[place];
         let dt = std::mem::take(&mut pores.pending);
+        // Grains that have been poured out since.
+        porous::fill_grains(now, &pores.granular, &mut self.particles);
         pores.gather(self, now);
-        pores.surface.touch(&mut pores.cells, self, now);
+        pores.surface.touch(&mut pores.cells, self, now, dt);
         let is_idle = |cell: &Cell| cell.liquid == 0.0 && cell.film == 0.0 && cell.coverage == 0.0;
         if !pores.cells.par_iter().with_min_len(4096).all(is_idle) {
+            if !pores.granular.is_empty() {
+                let shaped = pores.shaped();
+                pores.ways.starts.truncate(shaped + 1);
+                pores.ways.all.truncate(pores.ways.starts[shaped] as usize);
+                pores.grains.link(self, &mut pores.ways);
+            }
             let Pores { cells, ways, laws, flow, changes, .. } = &mut pores;
             let solved = flow.step(cells, ways, laws, dt, changes);
             self.solves.add("pores", solved);
@@ -339,10 +453,9 @@ impl World {
         let (mass, body) = (particles.get(&MASS), particles.get(&BODY));
         let mut water = Water::default();
         for i in 0..particles.len() {
-            if self.bodies[body[i] as usize].holds_shape {
-                water.absorbed += liquid.at(i);
-                water.pooled += film.at(i);
-            } else {
+            water.absorbed += liquid.at(i);
+            water.pooled += film.at(i);
+            if self.bodies[body[i] as usize].is_fluid {
                 water.free += f64::from(mass[i]);
             }
         }

@@ -37,7 +37,7 @@ pub struct Network {
 }
 
 /// One end of a pair.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Way {
     pub partner: u32,
     /// G_ij for a permeability of 1 m², m.

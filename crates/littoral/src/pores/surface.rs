@@ -17,10 +17,11 @@
 use glam::{DVec3, Vec4};
 use rayon::prelude::*;
 
-use super::apart;
 use super::flow::{Cell, Change, Ways};
+use super::{BLOWS, apart};
 use crate::columns::*;
 use crate::discretisation::Discretisation;
+use crate::particles::Particles;
 use crate::resolve::Resolved;
 use crate::sources::{Newborn, is_inside};
 use crate::structure::nodes::GONE;
@@ -78,23 +79,23 @@ pub struct Surface {
 
 impl Surface {
     /// Finds who touches whom, and the pressure before the pores.
-    pub fn touch(&mut self, cells: &mut [Cell], world: &World, now: &Resolved) {
-        let bodies: Vec<u32> = (0..world.bodies.len() as u32).filter(|&body| now.is_used_by(body)).collect();
+    pub fn touch(&mut self, cells: &mut [Cell], world: &World, now: &Resolved, dt: f64) {
+        let part = 1.0 - libm::exp(-dt / BLOWS);
         let is_liquid = |of: u32| {
             let wanted = now.of_body(of, "liquid_density", world.clock.time).unwrap_or(0.0);
             let same = |density: f32| (density - wanted).abs() <= SAME_DENSITY * wanted;
-            world.bodies.iter().map(|body| !body.holds_shape && same(body.rest_density)).collect()
+            world.bodies.iter().map(|body| body.is_fluid && same(body.rest_density)).collect()
         };
         let number = |of: u32, name: &str| f64::from(now.of_body(of, name, world.clock.time).unwrap_or(0.0));
-        let kind = |&of: &u32| (number(of, "liquid_density"), number(of, "liquid_viscosity"));
-        self.kinds = bodies.iter().map(kind).collect();
-        self.liquids = bodies.into_iter().map(is_liquid).collect();
+        let kind = |of: u32| (number(of, "liquid_density"), number(of, "liquid_viscosity"));
+        self.kinds = now.bodies().map(kind).collect();
+        self.liquids = now.bodies().map(is_liquid).collect();
         self.touches.resize_with(cells.len(), Vec::new);
         let particles = &world.particles;
         let (position, volume) = (particles.get(&POSITION), particles.get(&VOLUME));
         let (body, pressure) = (particles.get(&BODY), particles.get(&PRESSURE));
         let reach = REACH * world.discretisation.spacing;
-        let whole = world.discretisation.cell_volume();
+        let (whole, support) = (world.discretisation.cell_volume(), world.discretisation.support);
         let liquids = &self.liquids;
         let rows = cells.par_iter_mut().zip(&mut self.touches).with_min_len(256);
         rows.for_each(|(cell, touches)| {
@@ -103,29 +104,42 @@ impl Surface {
                 return;
             }
             let (liquid, at) = (&liquids[cell.body as usize], position[cell.row as usize]);
-            let (mut total, mut pushed) = (0.0, 0.0);
+            // Pressures flicker from particle to particle: a mean over all that is near.
+            let (mut total, mut pushed, mut pushing) = (0.0, 0.0, 0.0);
             for &other in world.neighbourhood.particles(cell.row as usize).as_slice() {
                 let j = other as usize;
                 if !liquid[body[j] as usize] {
                     continue;
                 }
                 let way = world.periods.nearest((position[j] - at).with_w(0.0));
-                let weight = (1.0 - way.length() / reach) * (volume[j] / whole);
+                let (length, filled) = (way.length(), volume[j] / whole);
+                let weight = (1.0 - length / reach) * filled;
                 if weight > 0.0 {
                     touches.push((other, weight));
                     total += f64::from(weight);
-                    let head = cell.weight.dot(way.truncate().as_dvec3());
-                    pushed += f64::from(weight) * (f64::from(pressure[j].max(0.0)) - head);
                 }
+                let weight = f64::from((1.0 - length / support).max(0.0) * filled);
+                let head = cell.weight.dot(way.truncate().as_dvec3());
+                // One that has shrunk stands for a whole one with less pressure: to bear the same, it has more.
+                pushed += weight * (f64::from(pressure[j] * filled) - head);
+                pushing += weight;
             }
             cell.coverage = if cell.film > 0.0 { 1.0 } else { (total / COVERED).min(1.0) };
-            if total > 0.0 {
-                cell.outside = pushed / total;
+            // And over the last moments: pressures answer what pores take and give, from step to step.
+            let felt = if total > 0.0 { pushed / pushing } else { 0.0 };
+            cell.felt += part * (felt - cell.felt);
+            if cell.is_buried && total > 0.0 {
+                // Fluid among grains bears what they bear.
+                cell.outside = cell.stiffness * (cell.fill() - 1.0).max(0.0);
+            } else if cell.is_buried {
+                (cell.opening, cell.coverage) = (0.0, 0.0);
+            } else if total > 0.0 {
+                cell.outside = cell.felt;
             }
         });
     }
 
-    /// Pores take what they ask for from the film, then from the fluid that touches them; or give to the film.
+    /// Pores take what they ask for from the film, then from the fluid that touches them; or give it to fluid that is not whole, and to the film.
     pub fn exchange(&mut self, cells: &mut [Cell], changes: &[Change], world: &mut World) {
         let particles = &mut world.particles;
         self.asked.clear();
@@ -160,8 +174,6 @@ impl Surface {
         let velocity = particles.get(&VELOCITY);
         for ((cell, change), touches) in cells.iter_mut().zip(changes).zip(&self.touches) {
             if change.asked < 0.0 {
-                cell.liquid += change.asked;
-                cell.film -= change.asked;
                 continue;
             }
             let (of_film, of_fluid) = (change.asked.min(cell.film), of_fluid(cell, change));
@@ -176,6 +188,25 @@ impl Surface {
                 }
             }
         }
+        self.push_out(cells, changes, world);
+    }
+
+    /// What is pushed out makes fluid whole that touches: pores that breathe with a pressure that trembles would else wear it down.
+    fn push_out(&mut self, cells: &mut [Cell], changes: &[Change], world: &mut World) {
+        let whole = wholes(&world.discretisation, &world.bodies);
+        Growing::with(&mut world.particles, |fluid| {
+            for ((cell, change), touches) in cells.iter_mut().zip(changes).zip(&self.touches) {
+                let mut left = (-change.asked).max(0.0);
+                for i in touches.iter().map(|touch| touch.0 as usize) {
+                    let given = fluid.grow(i, left, whole[fluid.body[i] as usize], cell.velocity);
+                    left -= given;
+                    cell.liquid -= given;
+                    cell.mass -= given;
+                }
+                cell.liquid -= left;
+                cell.film += left;
+            }
+        });
     }
 
     /// What is too small joins a film; films make fluid whole again, or let go of a new particle.
@@ -213,38 +244,23 @@ impl Surface {
     }
 
     fn make_whole(&mut self, cells: &mut [Cell], world: &mut World) {
-        let particles = &mut world.particles;
-        let (mut mass, mut volume) = (particles.take(&MASS), particles.take(&VOLUME));
-        let mut velocity = particles.take(&VELOCITY);
-        let (body, density) = (particles.get(&BODY), particles.get(&DENSITY));
         let whole = wholes(&world.discretisation, &world.bodies);
-        for (cell, touches) in cells.iter_mut().zip(&self.touches) {
-            for &(row, _) in touches {
-                let i = row as usize;
-                let lacks = whole[body[i] as usize] - f64::from(mass[i]);
-                if cell.film <= 0.0 || lacks <= 0.0 || self.gone.contains(&row) {
-                    continue;
+        let densities: Vec<f32> = world.bodies.iter().map(|body| body.rest_density).collect();
+        Growing::with(&mut world.particles, |fluid| {
+            for (cell, touches) in cells.iter_mut().zip(&self.touches) {
+                for &(row, _) in touches {
+                    if cell.film <= 0.0 || self.gone.contains(&row) {
+                        continue;
+                    }
+                    let (i, body) = (row as usize, fluid.body[row as usize] as usize);
+                    let room = (1.0 - fluid.density[i] / densities[body]).max(0.0);
+                    let most = f64::from(GROWTH * room) * whole[body];
+                    let given = fluid.grow(i, cell.film.min(most), whole[body], cell.velocity);
+                    cell.film -= given;
+                    cell.mass -= given;
                 }
-                let room = (1.0 - density[i] / world.bodies[body[i] as usize].rest_density).max(0.0);
-                let most = f64::from(GROWTH * room) * whole[body[i] as usize];
-                let before = f64::from(mass[i]);
-                let after = (before + lacks.min(cell.film).min(most)) as f32;
-                let given = f64::from(after) - before;
-                if given <= 0.0 || given > cell.film {
-                    continue;
-                }
-                let own = velocity[i].truncate().as_dvec3();
-                let mixed = (own * before + cell.velocity * given) / f64::from(after);
-                velocity[i] = mixed.as_vec3().extend(0.0);
-                volume[i] *= after / mass[i];
-                mass[i] = after;
-                cell.film -= given;
-                cell.mass -= given;
             }
-        }
-        particles.put(&MASS, mass);
-        particles.put(&VOLUME, volume);
-        particles.put(&VELOCITY, velocity);
+        });
     }
 
     fn run_down(&mut self, cells: &mut [Cell], world: &World, dt: f64) {
@@ -260,8 +276,10 @@ impl Surface {
         let (spacing, whole) =
             (f64::from(world.discretisation.spacing), f64::from(world.discretisation.cell_volume()));
         let all = &*cells;
-        let run = |cell: &Cell| {
-            if cell.row == GONE || cell.film <= 0.0 {
+        let run = |(cell, touches): (&Cell, &Vec<(u32, f32)>)| {
+            // Under water there is nothing to run down in.
+            let is_covered = || touches.iter().map(|touch| f64::from(touch.1)).sum::<f64>() > COVERED;
+            if cell.row == GONE || cell.film <= 0.0 || is_covered() {
                 return None;
             }
             let (density, viscosity) = kinds[cell.body as usize];
@@ -283,7 +301,8 @@ impl Surface {
             let speed = cell.weight.length() * slope * thickness * thickness / (3.0 * viscosity);
             (slope > LEVEL_GROUND).then(|| (to as usize, cell.film * (speed * dt / length).min(MOST_OF_FILM)))
         };
-        let runs: Vec<Option<(usize, f64)>> = all.par_iter().with_min_len(512).map(run).collect();
+        let runs: Vec<Option<(usize, f64)>> =
+            all.par_iter().zip(&self.touches).with_min_len(512).map(run).collect();
         for (k, run) in runs.into_iter().enumerate() {
             if let Some((to, moved)) = run {
                 cells[k].film -= moved;
@@ -305,7 +324,7 @@ impl Surface {
             }
             let Some(liquid) = self.liquids[cell.body as usize].iter().position(|is| *is) else { continue };
             let whole = wholes[liquid];
-            let near = ways.of(k).map(|way| ways.partners[way] as usize);
+            let near = ways.of(k).map(|way| ways.all[way].partner as usize);
             let gathered = cell.film + near.clone().map(|l| cells[l].film).sum::<f64>();
             let most = near.clone().map(|l| cells[l].film).fold(0.0, f64::max);
             // A little more than a whole one: rounding must not leave less than nothing.
@@ -401,12 +420,61 @@ impl Surface {
     }
 }
 
+/// Fluid particles that get more.
+struct Growing<'a> {
+    mass: Vec<f32>,
+    volume: Vec<f32>,
+    velocity: Vec<Vec4>,
+    body: &'a [u32],
+    density: &'a [f32],
+}
+
+impl Growing<'_> {
+    /// Lets them grow by what `work` gives them.
+    fn with(particles: &mut Particles, work: impl FnOnce(&mut Growing)) {
+        let (mass, volume, velocity) =
+            (particles.take(&MASS), particles.take(&VOLUME), particles.take(&VELOCITY));
+        let (body, density) = (particles.get(&BODY), particles.get(&DENSITY));
+        let mut growing = Growing { mass, volume, velocity, body, density };
+        work(&mut growing);
+        let Growing { mass, volume, velocity, .. } = growing;
+        particles.put(&MASS, mass);
+        particles.put(&VOLUME, volume);
+        particles.put(&VELOCITY, velocity);
+    }
+
+    /// Gives a particle up to `most`, kg, but no more than makes it `whole`. Returns what it has got.
+    fn grow(&mut self, i: usize, most: f64, whole: f64, velocity: DVec3) -> f64 {
+        let before = f64::from(self.mass[i]);
+        let after = (before + most.min(whole - before)) as f32;
+        let given = f64::from(after) - before;
+        if given <= 0.0 || given > most {
+            return 0.0;
+        }
+        let own = self.velocity[i].truncate().as_dvec3();
+        let mixed = (own * before + velocity * given) / f64::from(after);
+        self.velocity[i] = mixed.as_vec3().extend(0.0);
+        self.volume[i] *= after / self.mass[i];
+        self.mass[i] = after;
+        given
+    }
+}
+
 /// Mass of a whole particle of each body, kg.
 fn wholes(d: &Discretisation, bodies: &[BodyState]) -> Vec<f64> {
     bodies.iter().map(|body| f64::from(d.cell_volume()) * f64::from(body.rest_density)).collect()
 }
 
 impl Cell {
+    /// A grain that has been buried takes in its film, as far as there is room; films inside would have nowhere to run.
+    pub fn soak_up(&mut self) {
+        if self.is_buried {
+            let taken = self.film.min((self.capacity - self.liquid).max(0.0));
+            self.film -= taken;
+            self.liquid += taken;
+        }
+    }
+
     /// Mass that comes with a velocity.
     fn take_in(&mut self, mass: f64, velocity: DVec3) {
         let whole = self.mass + mass;

@@ -117,11 +117,10 @@ fn flows_keep_their_liquid() {
     for k in 0..n {
         for step in [1, 7] {
             for l in [k + step, k + n - step] {
-                ways.partners.push((l % n) as u32);
-                ways.conductances.push(1e-3);
+                ways.all.push(Way { partner: (l % n) as u32, conductance: 1e-3 });
             }
         }
-        ways.starts.push(ways.partners.len() as u32);
+        ways.starts.push(ways.all.len() as u32);
     }
     for (pull, dt) in [(Pull::Power(0.1), 1e-3), (Pull::Power(0.1), 10.0), (Pull::Leverett, 1.0)] {
         let laws = [Law::new(pull, 7.0)];

@@ -512,18 +512,29 @@ const KNOW_SIZES: [&str; 7] = [
 /// particles would look at thousands of candidates.
 const MAX_SIZES: f64 = 8.0;
 
-/// Pores lead from one particle to the next where those keep their places.
+/// Pores lead from one particle to the next in solids and in sand.
 pub fn pores(drafts: &[Draft], log: &Log) {
     for draft in drafts {
         let Some(body) = &draft.body else { continue };
         let Some(used) = body.behaviours.iter().find(|used| used.schema.name == "porous") else { continue };
-        if !body.holds_shape() {
-            let message = format!("`{}` is `porous`, but holds no shape", draft.name);
+        if body.is_fluid() {
+            let message = format!("`{}` is `porous`, but neither holds a shape nor is sand", draft.name);
             log.push(
                 Problem::error("key-clash", &draft.at, message)
                     .label("its particles have no pores between them")
-                    .help("add `elastic`, `shell`, `springs` or `sph-cloth`, or leave `porous` out"),
+                    .help("add `elastic`, `shell`, `springs`, `sph-cloth` or `sand`, or leave `porous` out"),
             );
+        } else if !body.holds_shape() {
+            for property in ["permeability_along", "swelling", "squeeze_pressure"] {
+                if used.value(property) != BehaviourUse::with_defaults(used.schema).value(property) {
+                    let message = format!("`{}` is sand, and `porous` with `{property}`", draft.name);
+                    log.push(
+                        Problem::error("key-clash", &draft.at, message)
+                            .label("grains have no axes, and keep no shape that could be changed")
+                            .help(format!("leave `{property}` out")),
+                    );
+                }
+            }
         }
         if let Value::Vector(along) = used.value("permeability_along")
             && (along.iter().any(|part| *part < 0.0) || along[..2].iter().all(|part| *part == 0.0))

@@ -523,6 +523,11 @@ pub struct Body {
 }
 
 impl Body {
+    /// Whether it neither holds a shape nor is sand.
+    pub fn is_fluid(&self) -> bool {
+        !self.holds_shape() && !self.behaviours.iter().any(|used| used.schema.name == "sand")
+    }
+
     /// Whether some behaviour keeps its particles in the places they have to each other.
     pub fn holds_shape(&self) -> bool {
         self.behaviours.iter().any(|used| crate::behaviours::holds_shape(used.schema))

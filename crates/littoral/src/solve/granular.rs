@@ -70,6 +70,8 @@ pub struct FrictionSolve {
     /// What friction does to each particle, while a step lasts.
     pub stress: Vec<Stress>,
     pub friction: Vec<Friction>,
+    /// Pressure that grains bear, Pa.
+    pub borne: Vec<f32>,
     slopes: Slopes,
     /// x, y, z: position; w: volume, zero for who is no sand.
     place: Vec<Vec4>,
@@ -296,7 +298,7 @@ impl FrictionSolve {
         // The mean pressure about each particle: at the surface its own is zero, and inside it flickers.
         let mut weighed = std::mem::take(&mut self.change);
         weighed.clear();
-        weighed.extend(pressure.iter().map(|p| Vec4::new(p.max(0.0), 0.0, 0.0, 0.0)));
+        weighed.extend(pressure.iter().map(|p| Vec4::new(*p, 0.0, 0.0, 0.0)));
         self.smooth.resize(n, 0.0);
         let rows = task.rows.with_place(&self.place).with_motion(&weighed);
         rows.sum(&Mean { kernel: &d.density }, &mut self.smooth);
@@ -315,7 +317,7 @@ impl FrictionSolve {
                 + near.correction.z_axis.length_squared();
             let full = d.dimensions.count() as f32;
             let density = mass / volume;
-            let inner = std::f32::consts::SQRT_2 * (friction.slope() * smooth + friction.cohesion);
+            let inner = std::f32::consts::SQRT_2 * (friction.slope() * smooth.max(0.0) + friction.cohesion);
             // The walls' force on a particle is 2 V p Σ V ∇W.
             let normal = 2.0 * pressure.max(0.0) * near.walls.length() / density;
             *bound = Bound {

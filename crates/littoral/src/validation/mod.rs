@@ -28,6 +28,7 @@ mod taylor_green;
 mod terminal_velocity;
 mod torque_free;
 mod two_sizes;
+mod wet_sand;
 
 use crate::scene::{self, Scene};
 use crate::step::StepError;
@@ -83,6 +84,8 @@ pub static ALL: &[&Validation] = &[
     &pores::CAPILLARY_RISE,
     &pores::WATER_KEPT,
     &pores::SOAKED_BLOCK,
+    &wet_sand::WET_SAND,
+    &wet_sand::MOIST_COLUMN,
 ];
 
 /// A piece of physics with a known answer.
