@@ -187,6 +187,11 @@ pub trait Sum: Sync {
     type Partial<S: Simd>: Copy;
     type Total: Send;
 
+    /// Whether a particle's sum is that over no neighbours at all, whoever they are.
+    fn skips(&self, _own: &Own) -> bool {
+        false
+    }
+
     fn start<S: Simd>(&self, simd: S) -> Self::Partial<S>;
 
     /// Adds eight neighbours; terms must vanish for lanes out of reach, as kernels do.
@@ -220,6 +225,11 @@ pub trait SlopedSum: Sync {
     const OF_OTHERS: bool;
     type Partial<S: Simd>: Copy;
     type Total: Send;
+
+    /// As [`Sum::skips`].
+    fn skips(&self, _own: &Own) -> bool {
+        false
+    }
 
     fn start<S: Simd>(&self, simd: S) -> Self::Partial<S>;
 

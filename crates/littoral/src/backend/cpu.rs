@@ -271,7 +271,7 @@ impl<'a> Rows<'a> {
         });
     }
 
-    /// Sums of gradients, with the slopes that were kept for these positions.
+    /// Sums of gradients, with the slopes that were kept for these positions. Whom the law that kept them skips, this one must skip too.
     ///
     /// # Panics
     /// If the slopes are not of as many particles.
@@ -300,6 +300,9 @@ impl<'a> Rows<'a> {
     ) -> L::Total {
         let own = self.own(i);
         let mut partial = law.start(simd);
+        if law.skips(&own) {
+            return law.finish(&own, partial);
+        }
         let mut tail = [0; LANES];
         let list = self.lists.particles(i);
         for (b, slopes) in slopes[..list.blocks()].iter().enumerate() {
@@ -332,6 +335,9 @@ impl<'a> Rows<'a> {
         let own = self.own(i);
         let place = own.position;
         let mut partial = law.start(simd);
+        if law.skips(&own) {
+            return law.finish(&own, partial);
+        }
         let mut tail = [0; LANES];
         let list = self.lists.particles(i);
         for b in 0..list.blocks() {

@@ -272,6 +272,10 @@ impl FrictionSolve {
         let [x, y, z] = &mut self.pulls;
         let rows = (x, y, z, &self.now, &self.before, &self.near).into_par_iter().with_min_len(2048);
         rows.for_each(|(x, y, z, now, before, near)| {
+            if near.correction == Mat3::ZERO {
+                (*x, *y, *z) = (Vec4::ZERO, Vec4::ZERO, Vec4::ZERO);
+                return;
+            }
             let [a, b, c] = (now.inner - before.inner).rows();
             // K is symmetric.
             *x = (near.correction * a).extend(0.0);
@@ -374,6 +378,9 @@ impl FrictionSolve {
             std::mem::swap(&mut self.now, &mut self.before);
             let rows = (&mut self.now, &self.ahead, &self.rates, &self.bounds, &self.near, &self.moving[2]);
             rows.into_par_iter().with_min_len(2048).for_each(|(now, ahead, rate, bound, near, v)| {
+                if !bound.is_sand() {
+                    return;
+                }
                 let mut next = *ahead;
                 if bound.inner > 0.0 {
                     next.inner = next.inner + *rate * bound.step;
@@ -389,7 +396,7 @@ impl FrictionSolve {
             // How far it still goes, and whether on: against the last direction, acceleration starts anew.
             let (now, before, ahead, bounds) = (&self.now, &self.before, &self.ahead, &self.bounds);
             let [change, uphill] = sum_parts(&mut self.parts, n, |i| {
-                if bounds[i].step <= 0.0 {
+                if !bounds[i].is_sand() {
                     return [0.0; 2];
                 }
                 let (step, back) = (now[i].inner - before[i].inner, ahead[i].inner - now[i].inner);
@@ -405,14 +412,14 @@ impl FrictionSolve {
             }
             let onward = if run == 0 { 0.0 } else { run as f32 / (run as f32 + 3.0) };
             let [moving, moved, ahead] = &mut self.moving;
-            let rows = (moving, moved, ahead, &self.change).into_par_iter().with_min_len(4096);
-            rows.for_each(|(moving, moved, ahead, change)| {
+            let rows = (moving, moved, ahead, &self.change, &self.bounds).into_par_iter().with_min_len(4096);
+            rows.filter(|row| row.4.is_sand()).for_each(|(moving, moved, ahead, change, _)| {
                 *moved = *moving;
                 *moving += *change * dt;
                 *ahead = *moving + (*moving - *moved) * onward;
             });
-            let rows = (&mut self.ahead, &self.now, &self.before).into_par_iter().with_min_len(4096);
-            rows.for_each(|(ahead, now, before)| {
+            let rows = (&mut self.ahead, &self.now, &self.before, &self.bounds).into_par_iter();
+            rows.with_min_len(4096).filter(|row| row.3.is_sand()).for_each(|(ahead, now, before, _)| {
                 *ahead = Stress {
                     inner: now.inner + (now.inner - before.inner) * onward,
                     wall: now.wall + (now.wall - before.wall) * onward,
@@ -501,6 +508,10 @@ impl FrictionSolve {
 }
 
 impl Bound {
+    fn is_sand(&self) -> bool {
+        self.step > 0.0
+    }
+
     fn hold(&self, stress: Stress) -> Stress {
         Stress { inner: stress.inner.within(self.inner), wall: stress.wall.clamp_length_max(self.wall) }
     }
@@ -561,6 +572,11 @@ impl Sum for Neighbours<'_> {
     type Partial<S: Simd> = NeighbourSums<S>;
     type Total = Near;
 
+    /// Who is no sand.
+    fn skips(&self, own: &Own) -> bool {
+        own.volume == 0.0
+    }
+
     #[inline(always)]
     fn start<S: Simd>(&self, simd: S) -> NeighbourSums<S> {
         let (zero, none) = (Lanes3::zero(simd), splat(simd, 0.0));
@@ -613,7 +629,7 @@ impl Sum for Neighbours<'_> {
         let correction = if shape.determinant() > SINGLE { shape.inverse() } else { Mat3::ZERO };
         let gradient = Vec3::from(sums.gradient.sum());
         let v = own.velocity.truncate();
-        let rows = sums.turning.map(|row| Vec3::from(row.sum()));
+        let rows = sum_rows(sums.turning);
         let rows = [rows[0] - gradient * v.x, rows[1] - gradient * v.y, rows[2] - gradient * v.z];
         let [x, y, z] = rows.map(|row| correction * row);
         let wall_weight = sum(sums.wall_weight);
@@ -630,6 +646,12 @@ impl Sum for Neighbours<'_> {
     }
 }
 
+/// Of each row, over its lanes. (Written out: closures are not compiled for the instruction set.)
+#[inline(always)]
+fn sum_rows<S: Simd>([x, y, z]: [Lanes3<S>; 3]) -> [Vec3; 3] {
+    [Vec3::from(x.sum()), Vec3::from(y.sum()), Vec3::from(z.sum())]
+}
+
 /// The deviator of D, for the rows' motion.
 struct Rate<'a> {
     near: &'a [Near],
@@ -640,6 +662,11 @@ impl SlopedSum for Rate<'_> {
     const OF_OTHERS: bool = false;
     type Partial<S: Simd> = [Lanes3<S>; 3];
     type Total = Symmetric;
+
+    /// Who is no sand.
+    fn skips(&self, own: &Own) -> bool {
+        own.volume == 0.0
+    }
 
     #[inline(always)]
     fn start<S: Simd>(&self, simd: S) -> [Lanes3<S>; 3] {
@@ -657,7 +684,7 @@ impl SlopedSum for Rate<'_> {
     #[inline(always)]
     fn finish<S: Simd>(&self, own: &Own, rows: [Lanes3<S>; 3]) -> Symmetric {
         let (near, v) = (&self.near[own.index], own.velocity.truncate());
-        let [x, y, z] = rows.map(|row| Vec3::from(row.sum()));
+        let [x, y, z] = sum_rows(rows);
         let rows = [x - near.gradient * v.x, y - near.gradient * v.y, z - near.gradient * v.z];
         Symmetric::of(rows.map(|row| near.correction * row)).deviator(self.dimensions)
     }
@@ -674,6 +701,11 @@ impl SlopedSum for Divergence<'_> {
     type Partial<S: Simd> = Lanes3<S>;
     type Total = Vec4;
 
+    /// Who is no sand.
+    fn skips(&self, own: &Own) -> bool {
+        own.volume == 0.0
+    }
+
     #[inline(always)]
     fn start<S: Simd>(&self, simd: S) -> Lanes3<S> {
         Lanes3::zero(simd)
@@ -682,8 +714,15 @@ impl SlopedSum for Divergence<'_> {
     #[inline(always)]
     fn add<S: Simd>(&self, _own: &Own, pair: &SlopedPair<S>, sum: &mut Lanes3<S>) {
         let slope = pair.x * (pair.gradient_over_r * pair.volume);
-        // SAFETY: the loop only offers valid rows, and there is one pull for each.
-        let [x, y, z] = self.pulls.map(|rows| unsafe { gather(pair.simd, rows, pair.others).0 });
+        let [x, y, z] = self.pulls;
+        // SAFETY: the loop only offers valid rows, and there is one pull for each. (No closure: those are not compiled for the instruction set.)
+        let (x, y, z) = unsafe {
+            (
+                gather(pair.simd, x, pair.others).0,
+                gather(pair.simd, y, pair.others).0,
+                gather(pair.simd, z, pair.others).0,
+            )
+        };
         *sum = *sum + Lanes3 { x: x.dot(slope), y: y.dot(slope), z: z.dot(slope) };
     }
 
@@ -703,6 +742,11 @@ struct Mean<'a> {
 impl Sum for Mean<'_> {
     type Partial<S: Simd> = (Lanes<S>, Lanes<S>);
     type Total = f32;
+
+    /// Who is no sand.
+    fn skips(&self, own: &Own) -> bool {
+        own.volume == 0.0
+    }
 
     #[inline(always)]
     fn start<S: Simd>(&self, simd: S) -> (Lanes<S>, Lanes<S>) {

@@ -56,23 +56,33 @@ pub struct Tolerance {
     /// How much larger the error of any one particle may be: a few that hit a wall hardly count in the mean of all.
     pub largest: f32,
     pub iterations: u32,
+    /// What stands for `part` and `least` in the mean over grains alone.
+    pub of_grains: Option<[f32; 2]>,
 }
 
 impl Tolerance {
     pub fn new(error: f32, iterations: u32) -> Tolerance {
-        Tolerance { error, part: 0.2, least: 0.01, largest: 5.0, iterations }
+        Tolerance { error, part: 0.2, least: 0.01, largest: 5.0, iterations, of_grains: None }
     }
 
     /// Where grains rub, friction takes up what pressures leave, one step this way and the next that way: a heap creeps.
     pub fn for_grains(self) -> Tolerance {
-        Tolerance { part: 1e-3, least: 1e-4, ..self }
+        Tolerance { of_grains: Some([1e-3, 1e-4]), ..self }
     }
 
     /// The error to reach, where it would be `task` without any pressure.
     fn goal(&self, task: Error) -> Error {
         let most = f64::from(self.error);
-        let mean = (f64::from(self.part) * task.mean).clamp(f64::from(self.least) * most, most);
-        Error { mean, largest: f64::from(self.largest) * most }
+        let mean =
+            |task: f64, part: f32, least: f32| (f64::from(part) * task).clamp(f64::from(least) * most, most);
+        Error {
+            mean: mean(task.mean, self.part, self.least),
+            largest: f64::from(self.largest) * most,
+            of_grains: match self.of_grains {
+                Some([part, least]) => mean(task.of_grains, part, least),
+                None => f64::INFINITY,
+            },
+        }
     }
 }
 
@@ -232,7 +242,8 @@ impl PressureSolve {
         self.filled.par_iter().map(|filled| filled.ratio)
     }
 
-    /// How far δ would have been off at the end of the step with the pressures that the last solve began with: root mean square.
+    /// How far δ would have been off at the end of the step with the pressures that the last solve began with: root mean square, over grains
+    /// where there are any.
     pub fn first_error(&self) -> f32 {
         self.first_error
     }
@@ -358,10 +369,10 @@ impl PressureSolve {
         // The last step's pressures may pull a little; see below.
         release(pressure, &self.floor);
         self.start_from(setting, pressure);
-        let goal = tolerance.goal(self.task(setting.dt));
+        let goal = tolerance.goal(self.task(setting));
         self.choose_free(pressure);
-        let mut error = self.error(setting.dt);
-        self.first_error = error.mean as f32;
+        let mut error = self.error(setting);
+        self.first_error = if setting.grains.is_some() { error.of_grains } else { error.mean } as f32;
         let mut iterations = 0;
         let mut run = RUN;
         while iterations < tolerance.iterations && !goal.is_met(error) {
@@ -384,7 +395,7 @@ impl PressureSolve {
                 );
                 let length = self.length(setting.rows.place());
                 self.advance(pressure, length);
-                error = self.error(setting.dt);
+                error = self.error(setting);
                 if goal.is_met(error) {
                     // Whoever pulls now does so within the tolerance, and is let go of in the next step.
                     return Solved { iterations, residual: error.mean as f32 };
@@ -399,7 +410,7 @@ impl PressureSolve {
                 self.start_from(setting, pressure);
             }
             self.choose_free(pressure);
-            error = self.error(setting.dt);
+            error = self.error(setting);
         }
         Solved { iterations, residual: error.mean as f32 }
     }
@@ -419,7 +430,7 @@ impl PressureSolve {
     }
 
     /// What is left of the error of δ at the end of the step: compression, and expansion by too much pressure.
-    fn error(&mut self, dt: f32) -> Error {
+    fn error(&mut self, setting: &Setting) -> Error {
         let (residual, free, filled) = (&self.residual, &self.free, &self.filled);
         let left = |i: usize| match (free[i] > 0.0, filled[i].gradient.w > 0.0) {
             (true, _) => residual[i].abs(),
@@ -427,14 +438,14 @@ impl PressureSolve {
             // Nothing can push it, or it has been left out.
             (false, false) => 0.0,
         };
-        Error::of(&mut self.parts, residual.len(), left, dt)
+        Error::of(&mut self.parts, residual.len(), left, setting.grains, setting.dt)
     }
 
     /// The same for no pressure at all.
-    fn task(&mut self, dt: f32) -> Error {
+    fn task(&mut self, setting: &Setting) -> Error {
         let (source, filled) = (&self.source, &self.filled);
         let left = |i: usize| if filled[i].gradient.w > 0.0 { source[i].max(0.0) } else { 0.0 };
-        Error::of(&mut self.parts, source.len(), left, dt)
+        Error::of(&mut self.parts, source.len(), left, setting.grains, setting.dt)
     }
 
     /// Inverse diagonal for those that take part, zero for the others.
@@ -492,23 +503,38 @@ struct Error {
     /// Root mean square over all particles.
     mean: f64,
     largest: f64,
+    /// Root mean square over grains.
+    of_grains: f64,
 }
 
 impl Error {
     /// From what is left of d²δ/dt² for each particle.
-    fn of(parts: &mut Vec<[f64; 2]>, n: usize, left: impl Fn(usize) -> f32 + Sync, dt: f32) -> Error {
+    fn of(
+        parts: &mut Vec<[f64; 2]>,
+        n: usize,
+        left: impl Fn(usize) -> f32 + Sync,
+        grains: Option<&[bool]>,
+        dt: f32,
+    ) -> Error {
         let add = |[squares, most]: [f64; 2], [square, one]: [f64; 2]| [squares + square, most.max(one)];
         let [squares, most] = fold_parts(parts, n, add, |i| {
             let left = f64::from(left(i));
             [left * left, left]
         });
+        let of_grains = grains.map_or([0.0; 2], |grains| {
+            sum_parts(parts, n, |i| match grains[i] {
+                true => [f64::from(left(i)).powi(2), 1.0],
+                false => [0.0; 2],
+            })
+        });
         let dt = f64::from(dt);
-        Error { mean: (squares / n.max(1) as f64).sqrt() * dt * dt, largest: most * dt * dt }
+        let mean = |[squares, count]: [f64; 2]| (squares / count.max(1.0)).sqrt() * dt * dt;
+        Error { mean: mean([squares, n as f64]), largest: most * dt * dt, of_grains: mean(of_grains) }
     }
 
     /// As what is to be reached.
     fn is_met(&self, error: Error) -> bool {
-        error.mean <= self.mean && error.largest <= self.largest
+        error.mean <= self.mean && error.largest <= self.largest && error.of_grains <= self.of_grains
     }
 }
 
