@@ -17,7 +17,7 @@ use crate::refine::{self, Refinement};
 use crate::resolve::Resolved;
 use crate::scene::{Body, Domain, Scene, Shape, Side, Solver, Source, Time, automatic_sound_speed};
 use crate::solids::{self, Calibration, Rigid, SolidState, Wrench};
-use crate::solve::pressure::PressureSolve;
+use crate::solve::pressure::{PressureSolve, Region};
 use crate::solves::Solves;
 use crate::sources::{self, Drain, Emitter};
 use crate::structure::{Line, Pins, Sheet, Structure};
@@ -73,6 +73,7 @@ pub struct World {
     pub(crate) wall_pressure: Vec<f32>,
     pub(crate) wall_flow: Vec<Vec4>,
     pub(crate) pressure_solve: PressureSolve,
+    pub(crate) near_grains: Region,
     pub(crate) solver: Solver,
     pub(crate) seed: u64,
     /// Whether any law sums over neighbours or walls; contact alone does not.
@@ -193,6 +194,7 @@ impl World {
             wall_pressure: Vec::new(),
             wall_flow: Vec::new(),
             pressure_solve: PressureSolve::default(),
+            near_grains: Region::default(),
             solver: scene.solver,
             seed: scene.seed,
             has_sums,

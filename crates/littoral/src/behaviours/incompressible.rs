@@ -11,7 +11,7 @@ use crate::behaviours::{Behaviour, sand};
 use crate::columns::*;
 use crate::resolve::{Field, Resolved};
 use crate::solids::{Coupling, Wrench};
-use crate::solve::pressure::{HASTE, Setting, Tolerance};
+use crate::solve::pressure::{HASTE, Region, Setting, Tolerance};
 use crate::step::rows;
 use crate::world::World;
 
@@ -68,15 +68,18 @@ impl World {
     pub(crate) fn solve_pressure(&mut self, dt: f32) {
         let grains = sand::grains(&self.behaviours, self.particles.len());
         let grains = grains.as_deref();
-        self.press(dt, grains);
-        if let Some(method) = sand::method(&self.behaviours) {
+        self.press(dt, grains, None);
+        if let Some((method, grains)) = sand::method(&self.behaviours).zip(grains) {
+            let mut region = std::mem::take(&mut self.near_grains);
+            region.find(grains, &self.setting(dt).rows);
             let mut rubbing = Vec::new();
             for _ in 0..method.passes() {
                 rubbing = self.solve_with(dt, Behaviour::rub);
-                if self.press_again(dt, grains) <= SPOILT * self.solver.density_error {
+                if self.press_again(dt, grains, &region) <= SPOILT * self.solver.density_error {
                     break;
                 }
             }
+            self.near_grains = region;
             self.push_with(rubbing);
         }
         self.push_solids();
@@ -84,12 +87,12 @@ impl World {
     }
 
     /// Finds the pressures, and adds what they push to the velocities. Returns how far δ was off.
-    fn press(&mut self, dt: f32, grains: Option<&[bool]>) -> f32 {
+    fn press(&mut self, dt: f32, grains: Option<&[bool]>, region: Option<&Region>) -> f32 {
         self.pack_for_pressure();
         let mut solve = std::mem::take(&mut self.pressure_solve);
         let (mut velocity, mut pressure) = (self.particles.take(&VELOCITY), self.particles.take(&PRESSURE));
         let coupling = Coupling::new(&self.solids, &self.walls);
-        let setting = Setting { coupling: coupling.as_ref(), grains, ..self.setting(dt) };
+        let setting = Setting { coupling: coupling.as_ref(), grains, region, ..self.setting(dt) };
         let tolerance = Tolerance::new(self.solver.density_error, self.solver.iterations);
         let tolerance = if grains.is_some() { tolerance.for_grains() } else { tolerance };
         let solved = solve.solve(&setting, &mut velocity, &mut pressure, tolerance);
@@ -100,12 +103,10 @@ impl World {
         self.pressure_solve.first_error()
     }
 
-    /// The same where velocities hold the push of the pressures as they were, and something else since.
-    fn press_again(&mut self, dt: f32, grains: Option<&[bool]>) -> f32 {
-        let push = self.pressure_solve.acceleration();
-        let velocity = self.particles.get_mut(&VELOCITY).par_iter_mut().with_min_len(8192);
-        velocity.zip(push).for_each(|(velocity, push)| *velocity -= *push * dt);
-        self.press(dt, grains)
+    /// The same near grains, where velocities hold the push of the pressures as they were, and something else since.
+    fn press_again(&mut self, dt: f32, grains: &[bool], region: &Region) -> f32 {
+        self.pressure_solve.push(self.particles.get_mut(&VELOCITY), -dt, Some(region));
+        self.press(dt, Some(grains), Some(region))
     }
 
     /// Finds how positions are to be shifted, if at all.
@@ -184,6 +185,7 @@ impl World {
             dt,
             shifts: self.solver.shift,
             grains: None,
+            region: None,
             coupling: None,
         }
     }

@@ -573,6 +573,7 @@ impl Sum for Neighbours<'_> {
     type Total = Near;
 
     /// Who is no sand.
+    #[inline(always)]
     fn skips(&self, own: &Own) -> bool {
         own.volume == 0.0
     }
@@ -664,6 +665,7 @@ impl SlopedSum for Rate<'_> {
     type Total = Symmetric;
 
     /// Who is no sand.
+    #[inline(always)]
     fn skips(&self, own: &Own) -> bool {
         own.volume == 0.0
     }
@@ -702,6 +704,7 @@ impl SlopedSum for Divergence<'_> {
     type Total = Vec4;
 
     /// Who is no sand.
+    #[inline(always)]
     fn skips(&self, own: &Own) -> bool {
         own.volume == 0.0
     }
@@ -744,6 +747,7 @@ impl Sum for Mean<'_> {
     type Total = f32;
 
     /// Who is no sand.
+    #[inline(always)]
     fn skips(&self, own: &Own) -> bool {
         own.volume == 0.0
     }

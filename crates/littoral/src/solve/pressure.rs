@@ -103,8 +103,42 @@ pub struct Setting<'a> {
     pub shifts: bool,
     /// Which particles are of a granular material; `None` where all are fluid.
     pub grains: Option<&'a [bool]>,
+    /// Whose pressures are to be found; `None` where it is everyone's.
+    pub region: Option<&'a Region>,
     /// Free solids, which pressures accelerate too.
     pub coupling: Option<&'a Coupling<'a>>,
+}
+
+/// Particles near grains: what friction has spoilt there is mended there, with the pressures of all others as they are.
+#[derive(Default)]
+pub struct Region {
+    /// Grains and their neighbours: their pressures change.
+    pub changes: Vec<bool>,
+    /// Those and their neighbours: what pushes them changes.
+    pub is_pushed: Vec<bool>,
+}
+
+impl Region {
+    pub fn find(&mut self, grains: &[bool], rows: &Rows) {
+        let widen = |from: &[bool], to: &mut Vec<bool>| {
+            to.clear();
+            to.extend_from_slice(from);
+            for i in (0..from.len()).filter(|&i| from[i]) {
+                for &j in rows.lists().particles(i).as_slice() {
+                    to[j as usize] = true;
+                }
+            }
+        };
+        widen(grains, &mut self.changes);
+        widen(&self.changes, &mut self.is_pushed);
+    }
+}
+
+impl Setting<'_> {
+    /// Whether a particle's pressure is to be found.
+    fn changes(&self, i: usize) -> bool {
+        self.region.is_none_or(|region| region.changes[i])
+    }
 }
 
 /// Memory of the solve, kept from step to step.
@@ -248,11 +282,6 @@ impl PressureSolve {
         self.first_error
     }
 
-    /// What the pressures of the last solve push with, m/s².
-    pub fn acceleration(&self) -> &[Vec4] {
-        &self.acceleration
-    }
-
     /// Takes out of the velocities what would compress the fluid. `pressure` is the last step's, and then this one's, Pa.
     pub fn solve(
         &mut self,
@@ -284,9 +313,15 @@ impl PressureSolve {
             *source = (*source - change / dt) / dt;
         });
         let solved = self.minimise(setting, pressure, tolerance);
-        let push = velocity.par_iter_mut().with_min_len(8192).zip(&self.acceleration);
-        push.for_each(|(velocity, acceleration)| *velocity += *acceleration * dt);
+        self.push(velocity, dt, setting.region);
         solved
+    }
+
+    /// Adds what the pressures of the last solve make of the velocities in a time, s, or takes it out.
+    pub fn push(&self, velocity: &mut [Vec4], dt: f32, region: Option<&Region>) {
+        let rows = velocity.par_iter_mut().with_min_len(8192).zip(&self.acceleration).enumerate();
+        rows.filter(|(i, _)| region.is_none_or(|region| region.is_pushed[*i]))
+            .for_each(|(_, (velocity, acceleration))| *velocity += *acceleration * dt);
     }
 
     /// Finds the shift of positions, m, that takes back what is compressed.
@@ -370,7 +405,7 @@ impl PressureSolve {
         release(pressure, &self.floor);
         self.start_from(setting, pressure);
         let goal = tolerance.goal(self.task(setting));
-        self.choose_free(pressure);
+        self.choose_free(setting, pressure);
         let mut error = self.error(setting);
         self.first_error = if setting.grains.is_some() { error.of_grains } else { error.mean } as f32;
         let mut iterations = 0;
@@ -409,7 +444,7 @@ impl PressureSolve {
             if release(pressure, &self.floor) {
                 self.start_from(setting, pressure);
             }
-            self.choose_free(pressure);
+            self.choose_free(setting, pressure);
             error = self.error(setting);
         }
         Solved { iterations, residual: error.mean as f32 }
@@ -432,7 +467,7 @@ impl PressureSolve {
     /// What is left of the error of δ at the end of the step: compression, and expansion by too much pressure.
     fn error(&mut self, setting: &Setting) -> Error {
         let (residual, free, filled) = (&self.residual, &self.free, &self.filled);
-        let left = |i: usize| match (free[i] > 0.0, filled[i].gradient.w > 0.0) {
+        let left = |i: usize| match (free[i] > 0.0, filled[i].gradient.w > 0.0 && setting.changes(i)) {
             (true, _) => residual[i].abs(),
             (false, true) => residual[i].max(0.0),
             // Nothing can push it, or it has been left out.
@@ -444,16 +479,17 @@ impl PressureSolve {
     /// The same for no pressure at all.
     fn task(&mut self, setting: &Setting) -> Error {
         let (source, filled) = (&self.source, &self.filled);
-        let left = |i: usize| if filled[i].gradient.w > 0.0 { source[i].max(0.0) } else { 0.0 };
+        let counts = |i: usize| filled[i].gradient.w > 0.0 && setting.changes(i);
+        let left = |i: usize| if counts(i) { source[i].max(0.0) } else { 0.0 };
         Error::of(&mut self.parts, source.len(), left, setting.grains, setting.dt)
     }
 
     /// Inverse diagonal for those that take part, zero for the others.
-    fn choose_free(&mut self, pressure: &[f32]) {
+    fn choose_free(&mut self, setting: &Setting, pressure: &[f32]) {
         self.free.resize(pressure.len(), 0.0);
         let (residual, filled, floor) = (&self.residual, &self.filled, &self.floor);
         self.free.par_iter_mut().with_min_len(8192).enumerate().for_each(|(i, free)| {
-            let takes_part = pressure[i] > floor[i] || residual[i] > 0.0;
+            let takes_part = setting.changes(i) && (pressure[i] > floor[i] || residual[i] > 0.0);
             *free = if takes_part { filled[i].gradient.w } else { 0.0 };
         });
     }
@@ -565,7 +601,7 @@ fn apply(
         *row = place.truncate().extend(place.w * pressure);
     });
     let pushed = setting.rows.with_place(pushing);
-    pushed.sum_sloped(&Push { filled, pressure }, slopes, acceleration);
+    pushed.sum_sloped(&Push { filled, pressure, region: setting.region }, slopes, acceleration);
     let rows = setting.rows.with_motion(acceleration);
     let mut change = Change::of_push(setting, filled);
     match setting.coupling {
@@ -658,12 +694,18 @@ impl Sum for Positions<'_> {
 struct Push<'a> {
     filled: &'a [Filled],
     pressure: &'a [f32],
+    region: Option<&'a Region>,
 }
 
 impl SlopedSum for Push<'_> {
     const OF_OTHERS: bool = true;
     type Partial<S: Simd> = Lanes3<S>;
     type Total = Vec4;
+
+    #[inline(always)]
+    fn skips(&self, own: &Own) -> bool {
+        self.region.is_some_and(|region| !region.is_pushed[own.index])
+    }
 
     #[inline(always)]
     fn start<S: Simd>(&self, simd: S) -> Lanes3<S> {
@@ -687,6 +729,7 @@ impl SlopedSum for Push<'_> {
 struct Change<'a> {
     kernel: &'a Kernel,
     filled: &'a [Filled],
+    region: Option<&'a Region>,
     sign: f32,
     /// Walls have a velocity; pressure accelerates only those that are free.
     walls_move: bool,
@@ -694,7 +737,7 @@ struct Change<'a> {
 
 impl<'a> Change<'a> {
     fn of_velocity(setting: &Setting<'a>, filled: &'a [Filled]) -> Change<'a> {
-        Change { kernel: setting.pressure, filled, sign: 1.0, walls_move: true }
+        Change { kernel: setting.pressure, filled, region: setting.region, sign: 1.0, walls_move: true }
     }
 
     fn of_push(setting: &Setting<'a>, filled: &'a [Filled]) -> Change<'a> {
@@ -715,6 +758,11 @@ impl SlopedSum for Change<'_> {
     type Total = f32;
 
     #[inline(always)]
+    fn skips(&self, own: &Own) -> bool {
+        self.region.is_some_and(|region| !region.changes[own.index])
+    }
+
+    #[inline(always)]
     fn start<S: Simd>(&self, simd: S) -> Lanes<S> {
         splat(simd, 0.0)
     }
@@ -733,6 +781,11 @@ impl SlopedSum for Change<'_> {
 impl Sum for Change<'_> {
     type Partial<S: Simd> = Lanes<S>;
     type Total = f32;
+
+    #[inline(always)]
+    fn skips(&self, own: &Own) -> bool {
+        self.region.is_some_and(|region| !region.changes[own.index])
+    }
 
     #[inline(always)]
     fn start<S: Simd>(&self, simd: S) -> Lanes<S> {
