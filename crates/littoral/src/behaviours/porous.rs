@@ -5,7 +5,8 @@
 //!
 //! Liquid changes the body: it is heavier, by all that it holds; swollen, by a strain of `swelling` times the saturation; and pushed
 //! apart by the pressure in full pores, σ − ηp [Lenaerts2009, Eq. 6.11] (`solve/elastic.rs`). That it gets weaker is said
-//! where its strength is: `young_modulus = { over = "saturation", keys = … }`.
+//! where its strength is: `young_modulus = { over = "saturation", keys = … }`. Grains of sand rub by the pressure less that of the
+//! liquid in their pores (`behaviours/sand.rs`).
 
 use crate::behaviour::{Default, Default3, Kind, Property, Schema, Unit};
 use crate::behaviours::Behaviour;
@@ -21,7 +22,7 @@ pub static SCHEMA: Schema = Schema {
     summary: "holds liquid in its pores: soaks it up, lets it flow inside, gives it back where it is squeezed or too full",
     law: "v = −(K/μ) S^β ∇(p − ρg·x), p = −P_c(1 − S)^α in pores that are not full; heavier, swollen, pushed apart by what it holds",
     half_weight: "the same as 1: pores are there or not",
-    reference: "Lenaerts2009, 6.3–6.6; Bayraktar2010, Eqs. 3.30–3.32; Leverett1941; vanWyk1946",
+    reference: "Lenaerts2009, 6.3–6.6; Bayraktar2010, Eqs. 3.30–3.32; Leverett1941; vanWyk1946; Bishop1959",
     properties: &[
         Property {
             name: "porosity",
@@ -80,7 +81,7 @@ pub static SCHEMA: Schema = Schema {
         },
         Property {
             name: "stress_coupling",
-            meaning: "η: part of the pressure in full pores that pushes an elastic body apart",
+            meaning: "η: part of the pressure in full pores that pushes an elastic body apart; in sand, of what full pores take off the grains and others press on them",
             kind: Kind::Number { unit: Unit::One, default: Default::Value(1.0), min: 0.0, max: 1.0 },
         },
         Property {

@@ -1,11 +1,14 @@
 //! Sand: a granular material as a continuum. Its pressure is that of the common solve; its friction is the stress of
 //! `solve/granular.rs`, where the equations stand.
 //!
+//! Where it is `porous`, the pressure by which grains rub is what they bear themselves: without that of the liquid in full pores, and with what
+//! pores that are not full pull [Terzaghi1943; Bishop1959]. Moist sand stands, drenched sand slumps.
+//!
 //! **Limits.** The material changes no volume when it shears: neither loose nor dense packing is known, and all sand has the
 //! one density it is given. Friction does not depend on the rate of shear.
 //!
 //! Keeps `FRICTION_AXES`, `FRICTION_SHEARS`, `WALL_FRICTION`; changes `VELOCITY`. Kept honest by `littoral validate
-//! sand-repose sand-column silo`.
+//! sand-repose sand-column silo wet-sand moist-column`.
 
 use glam::{DVec3, Vec4};
 use rayon::prelude::*;

@@ -1,9 +1,9 @@
 //! Pores: liquid inside a body of particles, on it, and on its way in and out [Lenaerts2009, ch. 6].
 //!
-//! Any body that holds a shape may be `porous` (`behaviours/porous.rs` says what can be set). Its particles carry liquid: so much
+//! Any body that holds a shape may be `porous`, and so may sand (`behaviours/porous.rs` says what can be set). Its particles carry liquid: so much
 //! mass inside (`LIQUID`), so much as a film on the outside (`FILM`). In every fourth step, after all has moved,
 //!
-//! - liquid flows from particle to particle, and out of the surface or into it (`flow.rs`, `network.rs`, `law.rs`);
+//! - liquid flows from particle to particle, and out of the surface or into it (`flow.rs`, `network.rs`, `grains.rs`, `law.rs`);
 //! - fluid particles that touch the surface give what the pores ask for, and shrink; what is left of very small ones joins the film
 //!   (`surface.rs`);
 //! - films that have gathered enough let go of a fluid particle, or make one grow that is too small.
@@ -17,7 +17,7 @@
 //! The particles of a sheet or a rope do not know its thickness. There J is that of fibres under the pressure p of all that touches
 //! them, p = P (J⁻³ − 1) [vanWyk1946]: cloth that is twisted or trodden on gives its water away. The liquid bears none of that pressure.
 //!
-//! Kept honest by `littoral validate darcy wicking capillary-rise water-kept soaked-block`.
+//! Kept honest by `littoral validate darcy wicking capillary-rise water-kept soaked-block wet-sand moist-column`.
 
 pub mod flow;
 pub mod grains;

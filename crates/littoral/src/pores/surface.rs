@@ -12,7 +12,7 @@
 //!
 //! Films run down: one of thickness h, on a surface that falls by s = sin θ, moves with the mean velocity u = ρ g s h²/3μ of a layer that
 //! flows by its weight [Nusselt1916]. It goes to the porous particle within reach to which the way is steepest, of the same body or of one
-//! that touches it. So what is pressed out between two layers of cloth comes to light, and what runs gathers at the lowest place and drips.
+//! that touches it; under water it stays. So what is pressed out between two layers of cloth comes to light, and what runs gathers at the lowest place and drips.
 
 use glam::{DVec3, Vec4};
 use rayon::prelude::*;
@@ -21,7 +21,6 @@ use super::flow::{Cell, Change, Ways};
 use super::{BLOWS, apart};
 use crate::columns::*;
 use crate::discretisation::Discretisation;
-use crate::particles::Particles;
 use crate::resolve::Resolved;
 use crate::sources::{Newborn, is_inside};
 use crate::structure::nodes::GONE;
@@ -139,7 +138,7 @@ impl Surface {
         });
     }
 
-    /// Pores take what they ask for from the film, then from the fluid that touches them; or give it to fluid that is not whole, and to the film.
+    /// Pores take what they ask for from the film, then from the fluid that touches them; or give to the film.
     pub fn exchange(&mut self, cells: &mut [Cell], changes: &[Change], world: &mut World) {
         let particles = &mut world.particles;
         self.asked.clear();
@@ -174,6 +173,8 @@ impl Surface {
         let velocity = particles.get(&VELOCITY);
         for ((cell, change), touches) in cells.iter_mut().zip(changes).zip(&self.touches) {
             if change.asked < 0.0 {
+                cell.liquid += change.asked;
+                cell.film -= change.asked;
                 continue;
             }
             let (of_film, of_fluid) = (change.asked.min(cell.film), of_fluid(cell, change));
@@ -188,25 +189,6 @@ impl Surface {
                 }
             }
         }
-        self.push_out(cells, changes, world);
-    }
-
-    /// What is pushed out makes fluid whole that touches: pores that breathe with a pressure that trembles would else wear it down.
-    fn push_out(&mut self, cells: &mut [Cell], changes: &[Change], world: &mut World) {
-        let whole = wholes(&world.discretisation, &world.bodies);
-        Growing::with(&mut world.particles, |fluid| {
-            for ((cell, change), touches) in cells.iter_mut().zip(changes).zip(&self.touches) {
-                let mut left = (-change.asked).max(0.0);
-                for i in touches.iter().map(|touch| touch.0 as usize) {
-                    let given = fluid.grow(i, left, whole[fluid.body[i] as usize], cell.velocity);
-                    left -= given;
-                    cell.liquid -= given;
-                    cell.mass -= given;
-                }
-                cell.liquid -= left;
-                cell.film += left;
-            }
-        });
     }
 
     /// What is too small joins a film; films make fluid whole again, or let go of a new particle.
@@ -244,23 +226,38 @@ impl Surface {
     }
 
     fn make_whole(&mut self, cells: &mut [Cell], world: &mut World) {
+        let particles = &mut world.particles;
+        let (mut mass, mut volume) = (particles.take(&MASS), particles.take(&VOLUME));
+        let mut velocity = particles.take(&VELOCITY);
+        let (body, density) = (particles.get(&BODY), particles.get(&DENSITY));
         let whole = wholes(&world.discretisation, &world.bodies);
-        let densities: Vec<f32> = world.bodies.iter().map(|body| body.rest_density).collect();
-        Growing::with(&mut world.particles, |fluid| {
-            for (cell, touches) in cells.iter_mut().zip(&self.touches) {
-                for &(row, _) in touches {
-                    if cell.film <= 0.0 || self.gone.contains(&row) {
-                        continue;
-                    }
-                    let (i, body) = (row as usize, fluid.body[row as usize] as usize);
-                    let room = (1.0 - fluid.density[i] / densities[body]).max(0.0);
-                    let most = f64::from(GROWTH * room) * whole[body];
-                    let given = fluid.grow(i, cell.film.min(most), whole[body], cell.velocity);
-                    cell.film -= given;
-                    cell.mass -= given;
+        for (cell, touches) in cells.iter_mut().zip(&self.touches) {
+            for &(row, _) in touches {
+                let i = row as usize;
+                let lacks = whole[body[i] as usize] - f64::from(mass[i]);
+                if cell.film <= 0.0 || lacks <= 0.0 || self.gone.contains(&row) {
+                    continue;
                 }
+                let room = (1.0 - density[i] / world.bodies[body[i] as usize].rest_density).max(0.0);
+                let most = f64::from(GROWTH * room) * whole[body[i] as usize];
+                let before = f64::from(mass[i]);
+                let after = (before + lacks.min(cell.film).min(most)) as f32;
+                let given = f64::from(after) - before;
+                if given <= 0.0 || given > cell.film {
+                    continue;
+                }
+                let own = velocity[i].truncate().as_dvec3();
+                let mixed = (own * before + cell.velocity * given) / f64::from(after);
+                velocity[i] = mixed.as_vec3().extend(0.0);
+                volume[i] *= after / mass[i];
+                mass[i] = after;
+                cell.film -= given;
+                cell.mass -= given;
             }
-        });
+        }
+        particles.put(&MASS, mass);
+        particles.put(&VOLUME, volume);
+        particles.put(&VELOCITY, velocity);
     }
 
     fn run_down(&mut self, cells: &mut [Cell], world: &World, dt: f64) {
@@ -417,46 +414,6 @@ impl Surface {
         world.particles.retain(&keep);
         world.neighbourhood.slack = -1.0;
         self.gone.clear();
-    }
-}
-
-/// Fluid particles that get more.
-struct Growing<'a> {
-    mass: Vec<f32>,
-    volume: Vec<f32>,
-    velocity: Vec<Vec4>,
-    body: &'a [u32],
-    density: &'a [f32],
-}
-
-impl Growing<'_> {
-    /// Lets them grow by what `work` gives them.
-    fn with(particles: &mut Particles, work: impl FnOnce(&mut Growing)) {
-        let (mass, volume, velocity) =
-            (particles.take(&MASS), particles.take(&VOLUME), particles.take(&VELOCITY));
-        let (body, density) = (particles.get(&BODY), particles.get(&DENSITY));
-        let mut growing = Growing { mass, volume, velocity, body, density };
-        work(&mut growing);
-        let Growing { mass, volume, velocity, .. } = growing;
-        particles.put(&MASS, mass);
-        particles.put(&VOLUME, volume);
-        particles.put(&VELOCITY, velocity);
-    }
-
-    /// Gives a particle up to `most`, kg, but no more than makes it `whole`. Returns what it has got.
-    fn grow(&mut self, i: usize, most: f64, whole: f64, velocity: DVec3) -> f64 {
-        let before = f64::from(self.mass[i]);
-        let after = (before + most.min(whole - before)) as f32;
-        let given = f64::from(after) - before;
-        if given <= 0.0 || given > most {
-            return 0.0;
-        }
-        let own = self.velocity[i].truncate().as_dvec3();
-        let mixed = (own * before + velocity * given) / f64::from(after);
-        self.velocity[i] = mixed.as_vec3().extend(0.0);
-        self.volume[i] *= after / self.mass[i];
-        self.mass[i] = after;
-        given
     }
 }
 

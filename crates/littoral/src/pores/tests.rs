@@ -1,5 +1,6 @@
 use super::flow::{Cell, Change, Flow, Ways};
 use super::law::{Law, Pull};
+use super::network::Way;
 use crate::checkpoint::Checkpoint;
 use crate::columns::*;
 use crate::scene::{self, Scene};
@@ -169,7 +170,7 @@ fn a_fluid_has_no_pores() {
                 shape.box = { min = [0, 0, 0], max = [0.1, 0.1, 0.1] }\n\
                 behaviours.porous = { porosity = 0.5, permeability = 1e-12 }";
     let problems = scene::load("test", text, &[]).unwrap_err();
-    assert!(format!("{problems:?}").contains("holds no shape"), "{problems:?}");
+    assert!(format!("{problems:?}").contains("neither holds a shape nor is sand"), "{problems:?}");
 }
 
 /// Knitwear by Leverett's function: it draws water from a drop that lies on it.
@@ -315,4 +316,46 @@ fn pressed_cloth_gives_water() {
     let expected = (thinner - 1.0 + 0.8) / 0.8;
     assert!((after.absorbed / before.absorbed - expected).abs() < 0.05, "{after:?} {expected}");
     assert!((after.total() / before.total() - 1.0).abs() < 1e-7);
+}
+
+/// Sand that is poured, with water in it, on a wet bed with a puddle: grains are filled as they come, and nothing is lost.
+#[test]
+fn poured_sand_brings_its_water() {
+    let mut world = World::new(&load(
+        r#"
+        dimensions = 2
+        world.box = { min = [0, 0], max = [0.1, 0.3], open = ["+y"] }
+        sph.spacing = 5e-3
+        time.until = 1
+        [[body]]
+        name = "bed"
+        material = "sand"
+        shape.box = { min = [0, 0], max = [0.1, 0.03] }
+        behaviours.porous = { porosity = 0.4, permeability = 1e-10, saturation = 0.2 }
+        [[body]]
+        name = "wet"
+        material = "sand"
+        emitter.jet = { at = [0.05, 0.2], direction = [0, -1], radius = 0.015, speed = 1, until = 0.2 }
+        behaviours.porous = { porosity = 0.4, permeability = 1e-10, saturation = 0.5 }
+        [[body]]
+        name = "puddle"
+        material = "water"
+        shape.box = { min = [0, 0.03], max = [0.02, 0.05] }
+        "#,
+    ));
+    world.advance_to(0.25).unwrap();
+    let grains =
+        |world: &World, of: u32| world.particles.get(&BODY).iter().filter(|b| **b == of).count() as f64;
+    let density = f64::from(world.bodies[2].rest_density);
+    let held = density * 0.4 * 25e-6;
+    let brought = held * (0.2 * grains(&world, 0) + 0.5 * grains(&world, 1));
+    let total = brought + density * 0.02 * 0.02;
+    assert!(grains(&world, 1) > 200.0);
+    let water = world.water().unwrap();
+    assert!((water.total() / total - 1.0).abs() < 2e-6, "{water:?} {total}");
+    assert!(water.absorbed > 1.02 * brought, "the bed drinks: {water:?} {brought}");
+    let mass: f32 = world.particles.get(&MASS).iter().sum();
+    let dry = 1600.0 * 25e-6 * (grains(&world, 0) + grains(&world, 1));
+    assert!((f64::from(mass) / (dry + total) - 1.0).abs() < 1e-5);
+    assert!(world.particles.get(&SATURATION).iter().all(|s| (0.0..=1.0).contains(s)));
 }
