@@ -445,10 +445,7 @@ impl Elastic {
                     let (fit, matter) = (&bonds.fits[k], &matter[k]);
                     let df = sum_of(simd, k, bonds, y, None) * fit.inverse;
                     let r = Mat3::from_quat(turn[k]);
-                    let mut strain = symmetric(r.transpose() * df);
-                    if !fit.is_full {
-                        strain = fit.span * strain * fit.span;
-                    }
+                    let strain = fit.span * symmetric(r.transpose() * df) * fit.span;
                     let stress = hooke(strain, matter) + fit.span * (matter.pore_stiffness * trace(strain));
                     *pull = pull_of(r * stress, df, r, fit, matter, factor(matter));
                 }
@@ -587,7 +584,7 @@ fn pulled<S: Simd>(
         let mut force = (a + load(simd, &other.columns[0])) * Row::splat(simd, bond.rest.x)
             + (b + load(simd, &other.columns[1])) * Row::splat(simd, bond.rest.y)
             + (c + load(simd, &other.columns[2])) * Row::splat(simd, bond.rest.z)
-            + y * Row::splat(simd, own.hold() + other.hold());
+            + (y * Row::splat(simd, own.hold()) + y * Row::splat(simd, other.hold()));
         if own.across.w != 0.0 || other.across.w != 0.0 {
             let y = vector(y);
             let lifted = |pull: &Pull| pull.across * (pull.across.w * pull.across.truncate().dot(y));

@@ -57,8 +57,6 @@ pub struct Fit {
     pub inverse: Mat3,
     /// Projects on the directions that are spanned.
     pub span: Mat3,
-    /// Whether those are all three.
-    pub is_full: bool,
     /// Across a layer; zero where three directions are spanned, or less than two.
     pub normal: Vec3,
     /// Volume at rest, m³ (m² in 2-D).
@@ -197,7 +195,6 @@ impl Bonds {
         *fit = Fit {
             inverse: inverse.as_mat3(),
             span: span.as_mat3(),
-            is_full: count == 3,
             normal,
             volume: fit.volume,
             spread: if count > 0 { (total / f64::from(count)) as f32 } else { 0.0 },
