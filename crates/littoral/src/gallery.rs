@@ -53,6 +53,7 @@ scenes!(
     "sponges",
     "wet-cloth",
     "wrung-cloth",
+    "squeezed-figure",
     "fine-surface"
 );
 

@@ -17,6 +17,9 @@ pub type Lanes<S> = f32x8<S>;
 /// Which of eight neighbours count.
 pub type Mask<S> = mask32x8<S>;
 
+/// The four values of one row.
+pub type Row<S> = f32x4<S>;
+
 /// A vector for each of eight neighbours.
 #[derive(Clone, Copy)]
 pub struct Lanes3<S: Simd> {
@@ -130,6 +133,12 @@ unsafe fn transposed<S: Simd>(simd: S, rows: &[Vec4], indices: [u32; 4]) -> [f32
     let (a, b) = (r0.zip_low(r2), r1.zip_low(r3));
     let (c, d) = (r0.zip_high(r2), r1.zip_high(r3));
     [a.zip_low(b), a.zip_high(b), c.zip_low(d), c.zip_high(d)]
+}
+
+/// One row.
+#[inline(always)]
+pub fn load<S: Simd>(simd: S, row: &Vec4) -> f32x4<S> {
+    f32x4::load_array_ref(simd, row.as_ref())
 }
 
 /// # Safety

@@ -169,7 +169,7 @@ fn follow(
     structure: &Structure,
     particles: &mut Particles,
 ) {
-    let periods = around.rows.periods();
+    let (periods, dt) = (around.rows.periods(), around.dt);
     body.find(&structure.nodes, particles);
     let [modulus, ratio, viscosity] =
         [now.weighted("young_modulus"), now.field("poisson_ratio"), now.weighted("viscosity")];
@@ -178,6 +178,7 @@ fn follow(
     let stiffness = particles.try_get(&PORE_STIFFNESS);
     body.describe(|row| {
         let (e, nu) = (modulus.at(row), ratio.at(row));
+        let retardation = viscosity.at(row) / e.max(f32::MIN_POSITIVE);
         let (pore_stress, swelling) =
             pores.map_or((0.0, 0.0), |(stress, swelling)| (stress[row], swelling[row]));
         Matter {
@@ -185,7 +186,7 @@ fn follow(
             lame: e * nu / ((1.0 + nu) * (1.0 - 2.0 * nu)),
             shear: e / (2.0 * (1.0 + nu)),
             rigidity: 0.0,
-            retardation: viscosity.at(row) / e.max(f32::MIN_POSITIVE),
+            retardation,
             is_green: green.at(row) > 0.5,
             yield_stress: match yield_stress.at(row) {
                 0.0 => f32::INFINITY,
@@ -193,7 +194,7 @@ fn follow(
             },
             swelling,
             pore_stress,
-            pore_stiffness: stiffness.map_or(0.0, |stiffness| stiffness[row]),
+            pore_stiffness: stiffness.map_or(0.0, |stiffness| stiffness[row] * dt / (dt + retardation)),
         }
     });
     follow_breaks(body, now.field("break_strain"), Some(now.field("ductility")), periods, particles);

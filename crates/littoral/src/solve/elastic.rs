@@ -37,6 +37,7 @@ use crate::behaviours::{Around, Solved};
 use crate::columns::{ELASTIC_CHANGE, MASS, PIN, POSITION, REFERENCE, ROTATION, VELOCITY};
 use crate::neighbourhood::Periods;
 use crate::particles::Particles;
+use crate::simd::{Level, Row, Simd, SimdBase, dispatch, load};
 use crate::solids::Wrench;
 use crate::solve::conjugate_gradients::{self, Entry, Narrow, Scratch, Stop, System};
 use crate::structure::bonds::{Bond, Bonds, Fit};
@@ -111,8 +112,8 @@ pub struct Matter {
     pub swelling: f32,
     /// Pressure of that liquid on what is around it, Pa.
     pub pore_stress: f32,
-    /// What full pores add to λ, Pa: they yield to no quick change of volume. Their pressure is found once a step, and the solve must
-    /// know how it will answer.
+    /// What full pores add to λ, Pa: they yield to no quick change of volume. Their pressure is found once in some steps, and the solve
+    /// must know how it will answer. It answers to places and not to speeds, as the rest does with τ: it is less by Δt/(Δt + τ).
     pub pore_stiffness: f32,
 }
 
@@ -128,18 +129,22 @@ pub struct Flow {
 /// M and H of a member.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pull {
-    /// M.
-    map: Mat3,
-    /// H = hold + lift n⊗n.
-    normal: Vec3,
-    hold: f32,
-    lift: f32,
+    /// The columns of M; the fourth number of the first is h of H = h + l n⊗n.
+    columns: [Vec4; 3],
+    /// n and l: across layers; else zero.
+    across: Vec4,
 }
 
 impl Pull {
     #[inline(always)]
-    fn held(&self, x: Vec3) -> Vec3 {
-        x * self.hold + self.normal * (self.lift * self.normal.dot(x))
+    fn hold(&self) -> f32 {
+        self.columns[0].w
+    }
+
+    /// H.
+    fn held(&self) -> Mat3 {
+        let normal = self.across.truncate();
+        Mat3::from_diagonal(Vec3::splat(self.hold())) + outer(normal, normal) * self.across.w
     }
 }
 
@@ -243,12 +248,10 @@ impl Elastic {
             }
         }
         let (bonds, place, matter, is_flat) = (&self.bonds, &self.place, &self.matter, self.is_flat);
+        let (level, periods) = (Level::new(), Some(periods).filter(|periods| periods.any()));
         let node = |k: usize, turn: &mut Quat, flow: Option<&mut Flow>| {
             let fit = &bonds.fits[k];
-            let sum = sum_of(bonds.of(k), |bond| {
-                let way = place[bond.partner as usize] - place[k];
-                if periods.any() { periods.nearest(way).truncate() } else { way.truncate() }
-            });
+            let sum = dispatch!(level, simd => sum_of(simd, k, bonds, place, periods));
             let f = complete(sum * fit.inverse, fit, is_flat, *turn);
             *turn = nearest_rotation(f, *turn);
             stress(f, Mat3::from_quat(*turn), fit, &matter[k], flow)
@@ -396,14 +399,18 @@ impl Elastic {
             let way = place[bond.partner as usize] - place[k];
             if periods.any() { periods.nearest(way).truncate() } else { way.truncate() }
         };
-        let force = |k: usize| match self.form {
-            Form::Distances => bonds.of(k).iter().fold(Vec3::ZERO, |sum, bond| {
+        if self.form != Form::Distances {
+            let periods = Some(periods).filter(|periods| periods.any());
+            pull_all(bonds, pulls, place, periods, out);
+            return;
+        }
+        let force = |k: usize| {
+            bonds.of(k).iter().fold(Vec3::ZERO, |sum, bond| {
                 let way = way(k, bond);
                 let longer = way.length() - bond.rest.length();
                 let stiffness = pair_stiffness(k, bond, bonds, matter, |_| 1.0);
                 sum + way.normalize_or_zero() * (stiffness * longer)
-            }),
-            _ => pulled(k, bonds, pulls, way),
+            })
         };
         let rows = out.par_iter_mut().with_min_len(PIECE).enumerate();
         rows.for_each(|(k, out)| *out = force(k).extend(0.0));
@@ -418,8 +425,8 @@ impl Elastic {
         out: &mut [Vec4],
     ) {
         let (bonds, matter, turn, place) = (&self.bonds, &self.matter, &self.turn, &self.place);
-        let way = |k: usize, bond: &Bond| (y[bond.partner as usize] - y[k]).truncate();
         if self.form == Form::Distances {
+            let way = |k: usize, bond: &Bond| (y[bond.partner as usize] - y[k]).truncate();
             let rows = out.par_iter_mut().with_min_len(PIECE).enumerate();
             rows.for_each(|(k, out)| {
                 let force = bonds.of(k).iter().fold(Vec3::ZERO, |sum, bond| {
@@ -431,17 +438,20 @@ impl Elastic {
             });
             return;
         }
-        pulls.par_iter_mut().with_min_len(PIECE).enumerate().for_each(|(k, pull)| {
-            let (fit, matter) = (&bonds.fits[k], &matter[k]);
-            let df = sum_of(bonds.of(k), |bond| way(k, bond)) * fit.inverse;
-            let r = Mat3::from_quat(turn[k]);
-            let strain = fit.span * symmetric(r.transpose() * df) * fit.span;
-            let stress = hooke(strain, matter) + fit.span * (matter.pore_stiffness * trace(strain));
-            *pull = pull_of(r * stress, df, r, fit, matter, factor(matter));
+        let level = Level::new();
+        pulls.par_chunks_mut(PIECE).enumerate().for_each(|(piece, pulls)| {
+            dispatch!(level, simd => {
+                for (k, pull) in (piece * PIECE..).zip(pulls) {
+                    let (fit, matter) = (&bonds.fits[k], &matter[k]);
+                    let df = sum_of(simd, k, bonds, y, None) * fit.inverse;
+                    let r = Mat3::from_quat(turn[k]);
+                    let strain = fit.span * symmetric(r.transpose() * df) * fit.span;
+                    let stress = hooke(strain, matter) + fit.span * (matter.pore_stiffness * trace(strain));
+                    *pull = pull_of(r * stress, df, r, fit, matter, factor(matter));
+                }
+            });
         });
-        let pulls = &*pulls;
-        let rows = out.par_iter_mut().with_min_len(PIECE).enumerate();
-        rows.for_each(|(k, out)| *out = pulled(k, bonds, pulls, way).extend(0.0));
+        pull_all(bonds, pulls, y, None, out);
     }
 
     /// Inverses of the blocks of 3 × 3 on the diagonal of m − K; zero for those that are held.
@@ -458,15 +468,8 @@ impl Elastic {
         };
         let hold = |node: usize| {
             let (fit, matter) = (&bonds.fits[node], &self.matter[node]);
-            let pull = pull_of(
-                Mat3::ZERO,
-                Mat3::ZERO,
-                Mat3::from_quat(self.turn[node]),
-                fit,
-                matter,
-                factor(matter),
-            );
-            Mat3::from_diagonal(Vec3::splat(pull.hold)) + outer(pull.normal, pull.normal) * pull.lift
+            let r = Mat3::from_quat(self.turn[node]);
+            pull_of(Mat3::ZERO, Mat3::ZERO, r, fit, matter, factor(matter)).held()
         };
         blocks.par_iter_mut().with_min_len(PIECE).enumerate().for_each(|(k, block)| {
             if self.pin[k] > 0 {
@@ -508,20 +511,15 @@ impl Elastic {
                 };
                 return 0.25 * bonds.of(k).iter().map(pair).sum::<f64>();
             }
-            let f = complete(
-                sum_of(bonds.of(k), |bond| way(k, bond)) * fit.inverse,
-                fit,
-                self.is_flat,
-                self.turn[k],
-            );
+            let f = self.gradient(k, periods);
             let r = Mat3::from_quat(self.turn[k]);
             let strain = fit.span * (strain_of(f, r, matter)) * fit.span;
             let stress = hooke(strain, matter);
             let density = 0.5 * double_dot(strain, stress);
-            let pull = pull_of(Mat3::ZERO, Mat3::ZERO, r, fit, matter, 1.0);
+            let held = pull_of(Mat3::ZERO, Mat3::ZERO, r, fit, matter, 1.0).held();
             let left = bonds.of(k).iter().map(|bond| {
                 let e = way(k, bond) - f * bond.rest;
-                f64::from(bond.weight * e.dot(pull.held(e)))
+                f64::from(bond.weight * e.dot(held * e))
             });
             f64::from(density * fit.volume) + 0.5 * left.sum::<f64>()
         };
@@ -531,9 +529,8 @@ impl Elastic {
     /// Deformation gradient of a member as it was at the last [`Elastic::strain`].
     pub fn gradient(&self, member: usize, periods: &Periods) -> Mat3 {
         let fit = &self.bonds.fits[member];
-        let sum = sum_of(self.bonds.of(member), |bond| {
-            periods.nearest(self.place[bond.partner as usize] - self.place[member]).truncate()
-        });
+        let level = Level::new();
+        let sum = dispatch!(level, simd => sum_of(simd, member, &self.bonds, &self.place, Some(periods)));
         complete(sum * fit.inverse, fit, self.is_flat, self.turn[member])
     }
 
@@ -544,31 +541,75 @@ impl Elastic {
     }
 }
 
-/// Σ w y ⊗ X.
+/// y_ji, to the nearest image where there are periods.
 #[inline(always)]
-fn sum_of(bonds: &[Bond], way: impl Fn(&Bond) -> Vec3) -> Mat3 {
-    let mut sum = Mat3::ZERO;
-    for bond in bonds {
-        let y = way(bond) * bond.weight;
-        sum.x_axis += y * bond.rest.x;
-        sum.y_axis += y * bond.rest.y;
-        sum.z_axis += y * bond.rest.z;
+fn way<S: Simd>(simd: S, own: &Vec4, other: &Vec4, periods: Option<&Periods>) -> Row<S> {
+    match periods {
+        Some(periods) => load(simd, &periods.nearest(*other - *own)),
+        None => load(simd, other) - load(simd, own),
     }
-    sum
+}
+
+/// Σ w y ⊗ X. A row is a vector, and each number of X multiplies one at a time: rows of neighbours are loaded as they are.
+#[inline(always)]
+fn sum_of<S: Simd>(simd: S, k: usize, bonds: &Bonds, y: &[Vec4], periods: Option<&Periods>) -> Mat3 {
+    let zero = Row::splat(simd, 0.0);
+    let (mut a, mut b, mut c) = (zero, zero, zero);
+    for bond in bonds.of(k) {
+        let y = way(simd, &y[k], &y[bond.partner as usize], periods) * Row::splat(simd, bond.weight);
+        a = a + y * Row::splat(simd, bond.rest.x);
+        b = b + y * Row::splat(simd, bond.rest.y);
+        c = c + y * Row::splat(simd, bond.rest.z);
+    }
+    Mat3::from_cols(vector(a), vector(b), vector(c))
 }
 
 /// Σ w [(M_i + M_j) X + (H_i + H_j) y].
 #[inline(always)]
-fn pulled(k: usize, bonds: &Bonds, pulls: &[Pull], way: impl Fn(usize, &Bond) -> Vec3) -> Vec3 {
+fn pulled<S: Simd>(
+    simd: S,
+    k: usize,
+    bonds: &Bonds,
+    pulls: &[Pull],
+    y: &[Vec4],
+    periods: Option<&Periods>,
+) -> Vec3 {
     let own = &pulls[k];
-    let mut sum = Vec3::ZERO;
+    let (a, b, c) = (load(simd, &own.columns[0]), load(simd, &own.columns[1]), load(simd, &own.columns[2]));
+    let mut sum = Row::splat(simd, 0.0);
     for bond in bonds.of(k) {
-        let (other, y) = (&pulls[bond.partner as usize], way(k, bond));
+        let other = &pulls[bond.partner as usize];
+        let y = way(simd, &y[k], &y[bond.partner as usize], periods);
         // The same sums at both ends, in whatever order: the force is the other's, turned around, to the last bit.
-        let force = (own.map + other.map) * bond.rest + (own.held(y) + other.held(y));
-        sum += force * bond.weight;
+        let mut force = (a + load(simd, &other.columns[0])) * Row::splat(simd, bond.rest.x)
+            + (b + load(simd, &other.columns[1])) * Row::splat(simd, bond.rest.y)
+            + (c + load(simd, &other.columns[2])) * Row::splat(simd, bond.rest.z)
+            + (y * Row::splat(simd, own.hold()) + y * Row::splat(simd, other.hold()));
+        if own.across.w != 0.0 || other.across.w != 0.0 {
+            let y = vector(y);
+            let lifted = |pull: &Pull| pull.across * (pull.across.w * pull.across.truncate().dot(y));
+            force = force + load(simd, &(lifted(own) + lifted(other)));
+        }
+        sum = sum + force * Row::splat(simd, bond.weight);
     }
-    sum
+    vector(sum)
+}
+
+fn pull_all(bonds: &Bonds, pulls: &[Pull], y: &[Vec4], periods: Option<&Periods>, out: &mut [Vec4]) {
+    let level = Level::new();
+    out.par_chunks_mut(PIECE).enumerate().for_each(|(piece, out)| {
+        dispatch!(level, simd => {
+            for (k, out) in (piece * PIECE..).zip(out) {
+                *out = pulled(simd, k, bonds, pulls, y, periods).extend(0.0);
+            }
+        });
+    });
+}
+
+#[inline(always)]
+fn vector<S: Simd>(row: Row<S>) -> Vec3 {
+    let [x, y, z, _] = row.to_array();
+    Vec3::new(x, y, z)
 }
 
 /// Gives a fit the directions that it says nothing of: across a layer its normal, else what they were.
@@ -653,6 +694,7 @@ impl Flow {
     }
 }
 
+#[inline(always)]
 fn hooke(strain: Mat3, matter: &Matter) -> Mat3 {
     strain * (2.0 * matter.shear) + Mat3::from_diagonal(Vec3::splat(matter.lame * trace(strain)))
 }
@@ -661,15 +703,17 @@ fn hooke(strain: Mat3, matter: &Matter) -> Mat3 {
 #[inline(always)]
 fn pull_of(piola: Mat3, f: Mat3, r: Mat3, fit: &Fit, matter: &Matter, factor: f32) -> Pull {
     let hold = if fit.spread > 0.0 { HOLD * matter.modulus * fit.volume / fit.spread * factor } else { 0.0 };
-    let mut pull = Pull { map: Mat3::ZERO, normal: Vec3::ZERO, hold, lift: 0.0 };
+    let mut across = Vec4::ZERO;
+    let mut held = f * hold;
     if matter.rigidity > 0.0 && fit.fourth > 0.0 {
         // A curvature κ leaves κ r²cos²θ/2; the mean of cos⁴θ is 3/8.
         let bend = 32.0 / 3.0 * matter.rigidity * fit.volume / fit.fourth * factor;
-        (pull.normal, pull.lift) = (r * fit.normal, bend - hold);
+        let normal = r * fit.normal;
+        across = normal.extend(bend - hold);
+        held += outer(normal, f.transpose() * normal) * across.w;
     }
-    let held = f * pull.hold + outer(pull.normal, f.transpose() * pull.normal) * pull.lift;
-    pull.map = piola * fit.inverse * (fit.volume * factor) - held;
-    pull
+    let map = piola * fit.inverse * (fit.volume * factor) - held;
+    Pull { columns: [map.x_axis.extend(hold), map.y_axis.extend(0.0), map.z_axis.extend(0.0)], across }
 }
 
 /// Stiffness of a bond that knows its length only, N/m. Bonds in all directions of a plane, each with κ, have Young's
@@ -690,10 +734,12 @@ fn pair_stiffness(
     1.5 * (one(k) + one(bond.partner as usize)) * bond.weight
 }
 
+#[inline(always)]
 fn trace(m: Mat3) -> f32 {
     m.x_axis.x + m.y_axis.y + m.z_axis.z
 }
 
+#[inline(always)]
 fn symmetric(m: Mat3) -> Mat3 {
     (m + m.transpose()) * 0.5
 }
