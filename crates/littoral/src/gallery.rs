@@ -53,6 +53,7 @@ scenes!(
     "sponges",
     "wet-cloth",
     "wrung-cloth",
+    "driftwood",
     "fine-surface"
 );
 

@@ -185,6 +185,7 @@ impl World {
             shifts: self.solver.shift,
             grains: None,
             coupling: None,
+            rigid: &self.structure.rigid,
         }
     }
 }

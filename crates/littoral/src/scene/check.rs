@@ -522,7 +522,7 @@ pub fn pores(drafts: &[Draft], log: &Log) {
             log.push(
                 Problem::error("key-clash", &draft.at, message)
                     .label("its particles have no pores between them")
-                    .help("add `elastic`, `shell`, `springs` or `sph-cloth`, or leave `porous` out"),
+                    .help("add `elastic`, `rigid`, `shell`, `springs` or `sph-cloth`, or leave `porous` out"),
             );
         }
         if let Value::Vector(along) = used.value("permeability_along")

@@ -20,6 +20,9 @@
 //! Peers relax this by Jacobi's method; we take runs of conjugate gradients, scaled by the diagonal, on the particles
 //! that are pushed, and let go of those that would pull after each run.
 //!
+//! Particles of a rigid body have no pressure of their own and give way as one: a becomes P a, with a projection P (`structure/rigid.rs`) that leaves A
+//! symmetric and positive.
+//!
 //! Where particles have different supports, δ_i and g_i take that of particle i, and the push of p_j takes that of j:
 //! F_i = −V_i Σ_j V_j (p_i ∇W(h_i) + p_j ∇W(h_j)) − … is still the gradient of what the pressures hold down, keeps momentum,
 //! and leaves A symmetric.
@@ -43,6 +46,7 @@ use crate::kernels::Kernel;
 use crate::pair::{Own, Pair, SlopedPair, SlopedSum, Sum, WallPair};
 use crate::simd::*;
 use crate::solids::{Coupling, WallPush};
+use crate::structure::RigidBodies;
 
 /// How well a condition is to be met.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -95,6 +99,8 @@ pub struct Setting<'a> {
     pub grains: Option<&'a [bool]>,
     /// Free solids, which pressures accelerate too.
     pub coupling: Option<&'a Coupling<'a>>,
+    /// Particles that pressures accelerate as one.
+    pub rigid: &'a RigidBodies,
 }
 
 /// Memory of the solve, kept from step to step.
@@ -540,6 +546,7 @@ fn apply(
     });
     let pushed = setting.rows.with_place(pushing);
     pushed.sum_sloped(&Push { filled, pressure }, slopes, acceleration);
+    setting.rigid.project(acceleration);
     let rows = setting.rows.with_motion(acceleration);
     let mut change = Change::of_push(setting, filled);
     match setting.coupling {
