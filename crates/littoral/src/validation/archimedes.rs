@@ -127,7 +127,8 @@ fn particles(density: f64, dimensions: usize, tamper: &Tamper) -> Result<Vec<Che
     let rise = |((now, then), _): ((&glam::Vec4, &glam::Vec4), &u32)| {
         (f64::from(now.y) - here.y - (f64::from(then.y) - rest.y)).abs()
     };
-    let tilt = tilts.map(rise).fold(0.0, f64::max) / (0.5 * (right - left));
+    let tilt =
+        tilts.map(rise).fold(0.0, f64::max) / (0.5 * (right - left) * (dimensions as f64 - 1.0).sqrt());
     let fastest = world.particles.get(&VELOCITY).iter().map(|v| f64::from(v.length())).fold(0.0, f64::max);
     let name = |what: &str| format!("{what}, density {density}, {dimensions}-D");
     // To a tenth of a spacing, and as for the solid where it is larger.
