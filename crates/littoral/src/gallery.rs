@@ -53,7 +53,6 @@ scenes!(
     "sponges",
     "wet-cloth",
     "wrung-cloth",
-    "driftwood",
     "fine-surface"
 );
 
