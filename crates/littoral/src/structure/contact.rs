@@ -58,7 +58,7 @@ const RETURN: f32 = 0.1;
 const SWEEPS: usize = 8;
 
 /// The same where rigid bodies touch: what one node takes changes all others of the body, and each sweep goes about a quarter of the way. After an impact, with 8 of
-/// them, part of the blow was remembered and thrown the bodies apart in the next step.
+/// them, part of the blow was remembered, and threw the bodies apart in the next step.
 const RIGID_SWEEPS: usize = 32;
 
 /// Nodes nearer than so many contact distances are compared, to see how fast they come together.
