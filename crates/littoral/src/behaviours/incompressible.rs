@@ -71,7 +71,9 @@ impl World {
         self.press(dt, grains, None);
         if let Some((method, grains)) = sand::method(&self.behaviours).zip(grains) {
             let mut region = std::mem::take(&mut self.near_grains);
-            region.find(grains, &self.setting(dt).rows);
+            let body = self.particles.get(&BODY);
+            let holds_shape = |i: usize| self.bodies[body[i] as usize].holds_shape;
+            region.find(grains, &self.setting(dt).rows, holds_shape);
             let mut rubbing = Vec::new();
             for _ in 0..method.passes() {
                 rubbing = self.solve_with(dt, Behaviour::rub);
@@ -187,6 +189,7 @@ impl World {
             grains: None,
             region: None,
             coupling: None,
+            rigid: &self.structure.rigid,
         }
     }
 }

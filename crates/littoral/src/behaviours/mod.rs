@@ -22,6 +22,7 @@ mod law_tests;
 pub mod past;
 pub mod porous;
 pub mod pressure;
+pub mod rigid;
 pub mod sand;
 pub mod shell;
 pub mod sph_cloth;
@@ -80,6 +81,7 @@ pub static REGISTRY: &[&dyn Behaviour] = &[
     &shell::Shell,
     &sph_cloth::SphCloth,
     &springs::Springs,
+    &rigid::Rigid,
     &stretch_limit::StretchLimit,
     &air::Air,
     &contact::Contact,

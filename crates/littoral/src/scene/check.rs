@@ -522,7 +522,7 @@ pub fn pores(drafts: &[Draft], log: &Log) {
             log.push(
                 Problem::error("key-clash", &draft.at, message)
                     .label("its particles have no pores between them")
-                    .help("add `elastic`, `shell`, `springs`, `sph-cloth` or `sand`, or leave `porous` out"),
+                    .help("add `elastic`, `rigid`, `shell`, `springs`, `sph-cloth` or `sand`, or leave `porous` out"),
             );
         } else if !body.holds_shape() {
             for property in ["permeability_along", "swelling", "squeeze_pressure"] {

@@ -76,6 +76,7 @@ pub fn pin(
             None
         }
     };
+    check_rigid(reader, drafts, solids, on.as_ref().and_then(Option::as_deref), to.as_ref());
     let window = times(reader, "pin", end_of_run);
     if drafts.iter().filter_map(|draft| draft.body.as_ref()).all(|body| !body.holds_shape()) {
         let message = "there is nothing to pin: no body of the scene holds a shape";
@@ -102,6 +103,30 @@ fn check_holding(reader: &Reader<'_>, drafts: &[Draft]) {
                 .log
                 .push(problem.help("give it a behaviour that does, such as `springs` or `elastic`"));
         }
+    }
+}
+
+/// A rigid body does not tell a free solid what it takes to hold it.
+fn check_rigid(
+    reader: &Reader<'_>,
+    drafts: &[Draft],
+    solids: &[solids::Draft],
+    on: Option<&[u32]>,
+    to: Option<&PinTo>,
+) {
+    let Some(PinTo::Solid(solid)) = to else { return };
+    let is_meant = |k: usize| on.is_none_or(|on| on.contains(&(k as u32)));
+    let is_rigid = |draft: &Draft| {
+        draft.body.as_ref().is_some_and(|body| body.behaviours.iter().any(|used| used.schema.name == "rigid"))
+    };
+    let found = drafts.iter().enumerate().find(|(k, draft)| is_meant(*k) && is_rigid(draft));
+    if let Some((_, draft)) = found.filter(|_| solids[*solid].is_free) {
+        let message = format!("`{}` is rigid, and `{}` is free", draft.name, solids[*solid].name);
+        reader.context.log.push(
+            Problem::error("key-clash", &reader.place("to"), message)
+                .label("the solid would not feel its weight")
+                .help("name the other bodies in `on`; or make one solid of both; or give the body `elastic` in place of `rigid`"),
+        );
     }
 }
 

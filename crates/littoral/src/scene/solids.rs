@@ -146,7 +146,7 @@ pub struct Draft {
     pub name: String,
     pub at: Place,
     /// Whether something may move it.
-    is_free: bool,
+    pub is_free: bool,
     pub solid: Option<Solid>,
 }
 

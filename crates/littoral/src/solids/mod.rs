@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 pub use coupling::{Coupling, WallPush};
 pub(crate) use guard::Guard;
-pub(crate) use rigid::Rigid;
+pub(crate) use rigid::{Rigid, turned};
 pub(crate) use samples::{Calibration, LocalSample};
 
 use crate::discretisation::Discretisation;

@@ -16,7 +16,7 @@
 //! `a_run_with_free_solids_goes_on_bit_for_bit`, `three_boxes_stay_stacked` and `a_hinge_holds`,
 //! and by `littoral validate torque-free`.
 
-use glam::{DQuat, DVec3, Vec3};
+use glam::{DMat3, DQuat, DVec3, Vec3};
 use rapier3d::prelude::{
     CoefficientCombineRule, ColliderBuilder, ColliderHandle, GenericJoint, JointAxesMask, LockedAxes,
     MassProperties, PhysicsWorld, Pose as Place, RigidBodyBuilder, RigidBodyHandle, SharedShape,
@@ -202,12 +202,25 @@ fn fly(solid: &mut SolidState, gravity: DVec3, dt: f64, flat: bool) {
         solid.inverse_inertia().inverse() * solid.angular_velocity
     };
     let momentum = momentum + dt * solid.wrench.torque;
-    // The angular momentum L stays as it is, and ω = I⁻¹ L changes with the solid's own turning: q' = ω q/2, by the
-    // Runge–Kutta method of order 4.
     let inverse_inertia = solid.local_inverse_inertia;
-    let spin = |q: DQuat| q * (inverse_inertia * (q.conjugate() * momentum));
+    let q = turned(solid.pose.rotation, momentum, inverse_inertia, dt);
+    solid.pose.rotation = q;
+    solid.angular_velocity = spin(q, momentum, inverse_inertia);
+    if flat {
+        flatten(solid);
+    }
+}
+
+/// ω = I⁻¹ L of a body turned by q, with I⁻¹ in its own frame.
+fn spin(q: DQuat, momentum: DVec3, inverse_inertia: DMat3) -> DVec3 {
+    q * (inverse_inertia * (q.conjugate() * momentum))
+}
+
+/// Where a rotation has got after `dt`, s. The angular momentum L stays as it is, and ω = I⁻¹ L changes with the body's own turning:
+/// q' = ω q/2, by the Runge–Kutta method of order 4.
+pub(crate) fn turned(mut q: DQuat, momentum: DVec3, inverse_inertia: DMat3, dt: f64) -> DQuat {
+    let spin = |q: DQuat| spin(q, momentum, inverse_inertia);
     let rate = |q: DQuat| (DQuat::from_vec4(spin(q).extend(0.0)) * q) * 0.5;
-    let mut q = solid.pose.rotation;
     let parts = (spin(q).length() * dt / LARGEST_TURN).ceil().max(1.0);
     let h = dt / parts;
     for _ in 0..parts as usize {
@@ -217,11 +230,7 @@ fn fly(solid: &mut SolidState, gravity: DVec3, dt: f64, flat: bool) {
         let d = rate(q + c * h);
         q = (q + (a + b * 2.0 + c * 2.0 + d) * (h / 6.0)).normalize();
     }
-    solid.pose.rotation = q;
-    solid.angular_velocity = spin(q);
-    if flat {
-        flatten(solid);
-    }
+    q
 }
 
 /// Takes out what rounding has moved out of the plane. Fluid pressed into a plane is like a strut that would buckle:

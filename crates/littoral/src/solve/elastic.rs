@@ -557,9 +557,9 @@ fn sum_of<S: Simd>(simd: S, k: usize, bonds: &Bonds, y: &[Vec4], periods: Option
     let (mut a, mut b, mut c) = (zero, zero, zero);
     for bond in bonds.of(k) {
         let y = way(simd, &y[k], &y[bond.partner as usize], periods) * Row::splat(simd, bond.weight);
-        a = a + y * Row::splat(simd, bond.rest.x);
-        b = b + y * Row::splat(simd, bond.rest.y);
-        c = c + y * Row::splat(simd, bond.rest.z);
+        a += y * Row::splat(simd, bond.rest.x);
+        b += y * Row::splat(simd, bond.rest.y);
+        c += y * Row::splat(simd, bond.rest.z);
     }
     Mat3::from_cols(vector(a), vector(b), vector(c))
 }
@@ -588,9 +588,9 @@ fn pulled<S: Simd>(
         if own.across.w != 0.0 || other.across.w != 0.0 {
             let y = vector(y);
             let lifted = |pull: &Pull| pull.across * (pull.across.w * pull.across.truncate().dot(y));
-            force = force + load(simd, &(lifted(own) + lifted(other)));
+            force += load(simd, &(lifted(own) + lifted(other)));
         }
-        sum = sum + force * Row::splat(simd, bond.weight);
+        sum += force * Row::splat(simd, bond.weight);
     }
     vector(sum)
 }

@@ -20,6 +20,9 @@
 //! Peers relax this by Jacobi's method; we take runs of conjugate gradients, scaled by the diagonal, on the particles
 //! that are pushed, and let go of those that would pull after each run.
 //!
+//! Particles of a rigid body have no pressure of their own and give way as one: a becomes P a, with a projection P (`structure/rigid.rs`) that leaves A
+//! symmetric and positive.
+//!
 //! Where particles have different supports, δ_i and g_i take that of particle i, and the push of p_j takes that of j:
 //! F_i = −V_i Σ_j V_j (p_i ∇W(h_i) + p_j ∇W(h_j)) − … is still the gradient of what the pressures hold down, keeps momentum,
 //! and leaves A symmetric.
@@ -43,6 +46,7 @@ use crate::kernels::Kernel;
 use crate::pair::{Own, Pair, SlopedPair, SlopedSum, Sum, WallPair};
 use crate::simd::*;
 use crate::solids::{Coupling, WallPush};
+use crate::structure::RigidBodies;
 
 /// How well a condition is to be met.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -107,6 +111,8 @@ pub struct Setting<'a> {
     pub region: Option<&'a Region>,
     /// Free solids, which pressures accelerate too.
     pub coupling: Option<&'a Coupling<'a>>,
+    /// Particles that pressures accelerate as one.
+    pub rigid: &'a RigidBodies,
 }
 
 /// Particles near grains: what friction has spoilt there is mended there, with the pressures of all others as they are.
@@ -119,7 +125,8 @@ pub struct Region {
 }
 
 impl Region {
-    pub fn find(&mut self, grains: &[bool], rows: &Rows) {
+    /// What holds a shape is all pushed: its particles may move as one.
+    pub fn find(&mut self, grains: &[bool], rows: &Rows, holds_shape: impl Fn(usize) -> bool) {
         let widen = |from: &[bool], to: &mut Vec<bool>| {
             to.clear();
             to.extend_from_slice(from);
@@ -131,6 +138,8 @@ impl Region {
         };
         widen(grains, &mut self.changes);
         widen(&self.changes, &mut self.is_pushed);
+        let all = self.is_pushed.iter_mut().enumerate();
+        all.for_each(|(i, is_pushed)| *is_pushed |= holds_shape(i));
     }
 }
 
@@ -602,6 +611,7 @@ fn apply(
     });
     let pushed = setting.rows.with_place(pushing);
     pushed.sum_sloped(&Push { filled, pressure, region: setting.region }, slopes, acceleration);
+    setting.rigid.project(acceleration);
     let rows = setting.rows.with_motion(acceleration);
     let mut change = Change::of_push(setting, filled);
     match setting.coupling {

@@ -16,6 +16,9 @@
 //! starts from the impulse it had then: a pile of cloth carries its weight down to the floor over several steps, which no
 //! small number of sweeps could. (What is remembered is forgotten at the end of each frame, so that runs can be resumed.)
 //!
+//! A rigid body of nodes answers as a whole: after each sweep, what its nodes have gained becomes one motion (`structure/rigid.rs`). It brings
+//! its own mass and inertia, as a node sees them, and splits them among the contacts of all its nodes.
+//!
 //! Walls and solids are not balls: their distance function tells r and n, and a node stands half of d away. Between
 //! its nodes, a sheet would let a thin rod through: every triangle also looks at its middle and at the middles of its
 //! edges, and the deepest of those is a contact that its three corners share. Free solids feel all of it.
@@ -36,6 +39,7 @@ use rayon::prelude::*;
 use super::Structure;
 use super::closing::Closing;
 use super::nodes::GONE;
+use super::rigid::RigidBodies;
 use crate::columns::{BODY, MASS, NODE, PIN, POSITION, REFERENCE, VELOCITY};
 use crate::neighbourhood::{Neighbourhood, Periods};
 use crate::particles::Particles;
@@ -52,6 +56,10 @@ const RETURN: f32 = 0.1;
 
 /// Sweeps of Jacobi's method. What is left, the next step takes up.
 const SWEEPS: usize = 8;
+
+/// The same where rigid bodies touch: what one node takes changes all others of the body, and each sweep goes about a quarter of the way. After an impact, with 8 of
+/// them, part of the blow was remembered, and threw the bodies apart in the next step.
+const RIGID_SWEEPS: usize = 32;
 
 /// Nodes nearer than so many contact distances are compared, to see how fast they come together.
 pub const NEAR: f32 = 6.0;
@@ -73,6 +81,8 @@ pub struct Contacts {
     /// Where each node's faces stand in `faces_of`, and those with the corner that the node is.
     face_starts: Vec<u32>,
     faces_of: Vec<(u32, u8)>,
+    /// Whether a node of each rigid body touches anything.
+    bodies_touch: Vec<bool>,
     lightest: f32,
     speeds: Option<(f32, f32)>,
     closing: Closing,
@@ -212,14 +222,17 @@ impl Contacts {
         particles: &mut Particles,
         pushes: &mut [Wrench],
     ) {
+        structure.rigid.project(particles.get_mut(&VELOCITY));
         self.gather(now, structure, particles);
         std::mem::swap(&mut self.chunks, &mut self.before);
         self.find(at, structure, particles);
         self.find_faces(at, structure, particles);
         self.split();
-        self.remember(at.dt);
-        for _ in 0..SWEEPS {
-            self.sweep(at.dt);
+        self.split_bodies(&structure.rigid);
+        self.remember(at.dt, &structure.rigid);
+        let is_rigid = self.bodies_touch.contains(&true);
+        for _ in 0..if is_rigid { RIGID_SWEEPS } else { SWEEPS } {
+            self.sweep(at.dt, &structure.rigid);
         }
         self.measure(structure, particles);
         self.scatter(structure, particles);
@@ -439,8 +452,36 @@ impl Contacts {
         });
     }
 
-    /// Lets nodes take the velocities that a sweep has found.
-    fn take_next(&mut self) {
+    /// The same for rigid bodies: the whole of one takes part in all contacts of its nodes.
+    fn split_bodies(&mut self, rigid: &RigidBodies) {
+        self.bodies_touch.clear();
+        for piece in &rigid.pieces {
+            let faces = |node: usize| self.face_starts[node + 1] - self.face_starts[node];
+            let count = |node: usize| self.chunks[node / CHUNK].count(node % CHUNK) + faces(node);
+            let contacts: u32 = piece.present().map(|member| count(member.node as usize)).sum();
+            self.bodies_touch.push(contacts > 0);
+            for member in piece.present().filter(|_| contacts > 0) {
+                let node = &mut self.nodes[member.node as usize];
+                // Who is pinned gives way to nothing.
+                if node.inverse_mass > 0.0 {
+                    node.split = (1.0 - member.part) * node.split + contacts as f32 * piece.mobility(member);
+                }
+                self.chunks[member.node as usize / CHUNK].is_busy = true;
+            }
+        }
+    }
+
+    /// Lets nodes take the velocities that a sweep has found; those of rigid bodies move these.
+    fn take_next(&mut self, rigid: &RigidBodies) {
+        let (nodes, next) = (&self.nodes, &mut self.next);
+        let gain = |next: &[Vec3], k: usize| next[k] - nodes[k].velocity;
+        for (piece, _) in rigid.pieces.iter().zip(&self.bodies_touch).filter(|(_, touches)| **touches) {
+            let whole = piece.motion(|member| gain(next, member.node as usize));
+            for member in piece.present() {
+                let k = member.node as usize;
+                next[k] = nodes[k].velocity + member.follow(gain(next, k), &whole);
+            }
+        }
         let rows =
             self.chunks.par_iter().zip(self.nodes.par_chunks_mut(CHUNK)).zip(self.next.par_chunks(CHUNK));
         rows.with_min_len(4).filter(|((chunk, _), _)| chunk.is_busy).for_each(|((_, nodes), next)| {
@@ -449,7 +490,7 @@ impl Contacts {
     }
 
     /// Starts pairs that touched in the step before with what they did then.
-    fn remember(&mut self, dt: f32) {
+    fn remember(&mut self, dt: f32, rigid: &RigidBodies) {
         let part = if self.dt > 0.0 { dt / self.dt } else { 0.0 };
         self.dt = dt;
         if self.before.len() != self.chunks.len() {
@@ -482,7 +523,7 @@ impl Contacts {
                 }
             },
         );
-        self.take_next();
+        self.take_next(rigid);
     }
 
     /// Makes the next step start without memory.
@@ -491,7 +532,7 @@ impl Contacts {
     }
 
     /// All impulses once.
-    fn sweep(&mut self, dt: f32) {
+    fn sweep(&mut self, dt: f32, rigid: &RigidBodies) {
         let nodes = &self.nodes;
         self.faces.par_iter_mut().with_min_len(256).for_each(|face| face.push(nodes, dt));
         let (faces, starts, faces_of) = (&self.faces, &self.face_starts, &self.faces_of);
@@ -522,7 +563,7 @@ impl Contacts {
                 *next = node.velocity + impulse * node.inverse_mass;
             }
         });
-        self.take_next();
+        self.take_next(rigid);
     }
 
     /// Velocities back to the particles.

@@ -15,6 +15,7 @@ pub mod closing;
 pub mod contact;
 pub mod nodes;
 pub mod pins;
+pub mod rigid;
 mod sheets;
 pub mod springs;
 pub mod ties;
@@ -24,6 +25,7 @@ pub use barrier::Barrier;
 pub use contact::Contacts;
 pub use nodes::Nodes;
 pub use pins::Pins;
+pub use rigid::RigidBodies;
 pub use sheets::{Line, Sheet, slots};
 pub use ties::Ties;
 
@@ -52,6 +54,8 @@ pub struct Structure {
     pub limited: Vec<Limited>,
     /// Bodies held together by bonds.
     pub elastic: Vec<crate::solve::elastic::Elastic>,
+    /// Bodies that move as one.
+    pub rigid: RigidBodies,
     /// Liquid in the pores of bodies that have some.
     pub pores: crate::pores::Pores,
     /// Members of the bonds that were cut before a checkpoint, by body: whoever makes bonds cuts them again.

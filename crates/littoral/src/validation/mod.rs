@@ -56,6 +56,7 @@ pub static ALL: &[&Validation] = &[
     &taylor_green::TAYLOR_GREEN,
     &torque_free::TORQUE_FREE,
     &archimedes::ARCHIMEDES,
+    &archimedes::ARCHIMEDES_PARTICLES,
     &terminal_velocity::TERMINAL_VELOCITY,
     &cavity::CAVITY,
     &cavity::CAVITY_FAST,

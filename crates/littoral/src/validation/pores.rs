@@ -2,6 +2,7 @@
 
 use super::{Check, Tamper, Validation};
 use crate::columns::{BODY, FILM, LIQUID, MASS, POSITION, REFERENCE, SATURATION};
+use crate::step::StepError;
 use crate::world::World;
 
 pub static DARCY: Validation = Validation {
@@ -269,12 +270,19 @@ pub static WATER_KEPT: Validation = Validation {
 
 pub static SOAKED_BLOCK: Validation = Validation {
     name: "soaked-block",
-    what: "a porous block of density 400 floats on water with closed pores, and sinks with open ones",
+    what: "a porous block of density 400 floats on water with closed pores, and sinks with open ones; elastic, and rigid",
     run: |tamper| {
-        let mut checks = Vec::new();
-        for (name, permeability, expected) in [("closed pores", 1e-18, 1.0), ("open pores", 1e-9, 0.0)] {
-            let text = format!(
-                r#"
+        let mut checks = soaked_block("elastic = { young_modulus = 1e5 }", "elastic", tamper)?;
+        checks.extend(soaked_block("rigid = {}", "rigid", tamper)?);
+        Ok(checks)
+    },
+};
+
+fn soaked_block(holds: &str, kind: &str, tamper: &Tamper) -> Result<Vec<Check>, StepError> {
+    let mut checks = Vec::new();
+    for (name, permeability, expected) in [("closed pores", 1e-18, 1.0), ("open pores", 1e-9, 0.0)] {
+        let text = format!(
+            r#"
                 dimensions = 2
                 [world]
                 box = {{ min = [0, 0], max = [0.2, 0.24], open = ["+y"] }}
@@ -286,7 +294,7 @@ pub static SOAKED_BLOCK: Validation = Validation {
                 name = "block"
                 density = 400
                 shape.box = {{ min = [0.08, 0.13], max = [0.12, 0.17] }}
-                behaviours.elastic = {{ young_modulus = 1e5 }}
+                behaviours.{holds}
                 behaviours.porous = {{ porosity = 0.8, permeability = {permeability}, capillary_pressure = 2e3 }}
                 [[body]]
                 name = "water"
@@ -294,31 +302,30 @@ pub static SOAKED_BLOCK: Validation = Validation {
                 shape.box = {{ min = [0, 0], max = [0.2, 0.13] }}
                 behaviours.artificial-viscosity = {{ dynamic_viscosity = 0.3 }}
                 "#
-            );
-            let mut world = super::world(&text, tamper);
-            let start = world.water().map_or(f64::NAN, |water| water.total());
-            world.advance_to(if expected == 1.0 { 0.8 } else { 2.0 })?;
-            let rows = world.particles.get(&BODY).iter().zip(world.particles.get(&POSITION));
-            let block: Vec<f64> = rows.filter(|(b, _)| **b == 0).map(|(_, x)| f64::from(x.y)).collect();
-            let middle = block.iter().sum::<f64>() / block.len() as f64;
-            let floats = f64::from(u8::from(middle > 0.1));
-            checks.push(Check::near(format!("floats, with {name}"), "", floats, expected, 0.0));
-            if expected == 0.0 {
-                checks.push(Check::below(
-                    "height of its middle above the floor, less half of it",
-                    "m",
-                    middle - 0.02,
-                    0.01,
-                ));
-            }
-            let total = world.water().map_or(f64::NAN, |water| water.total());
+        );
+        let mut world = super::world(&text, tamper);
+        let start = world.water().map_or(f64::NAN, |water| water.total());
+        world.advance_to(if expected == 1.0 { 0.8 } else { 2.0 })?;
+        let rows = world.particles.get(&BODY).iter().zip(world.particles.get(&POSITION));
+        let block: Vec<f64> = rows.filter(|(b, _)| **b == 0).map(|(_, x)| f64::from(x.y)).collect();
+        let middle = block.iter().sum::<f64>() / block.len() as f64;
+        let floats = f64::from(u8::from(middle > 0.1));
+        checks.push(Check::near(format!("{kind}: floats, with {name}"), "", floats, expected, 0.0));
+        if expected == 0.0 {
             checks.push(Check::below(
-                format!("water lost or made, with {name}"),
-                "",
-                total / start - 1.0,
-                1e-6,
+                format!("{kind}: height of its middle above the floor, less half of it"),
+                "m",
+                middle - 0.02,
+                0.01,
             ));
         }
-        Ok(checks)
-    },
-};
+        let total = world.water().map_or(f64::NAN, |water| water.total());
+        checks.push(Check::below(
+            format!("{kind}: water lost or made, with {name}"),
+            "",
+            total / start - 1.0,
+            1e-6,
+        ));
+    }
+    Ok(checks)
+}
