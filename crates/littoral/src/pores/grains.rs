@@ -73,7 +73,7 @@ impl Grains {
             for &other in world.neighbourhood.particles(i).as_slice() {
                 let way = way_to(position[other as usize]);
                 let weight = weight(way, reach);
-                if weight > 0.0 && place_of[other as usize] != GONE {
+                if weight > 0.0 && other != row && place_of[other as usize] != GONE {
                     (spread, ways) = (spread + weight * way.length_squared(), ways + 1);
                     (lean, length) = (lean + way * weight, length + weight * way.length());
                 }
@@ -116,7 +116,7 @@ impl Grains {
                 let place = self.place_of[other as usize];
                 let way = world.periods.nearest((position[other as usize] - position[i]).with_w(0.0));
                 let weight = weight(way.truncate(), reach);
-                (place != GONE && weight > 0.0).then(|| {
+                (place != GONE && weight > 0.0 && other != self.rows[k]).then(|| {
                     let conductance = 0.5 * weight * (own.scale + self.around[place as usize].scale);
                     Way { partner: first + place, conductance }
                 })
