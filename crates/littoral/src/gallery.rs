@@ -37,6 +37,8 @@ scenes!(
     "hourglass",
     "sand-on-a-figure",
     "jet-on-a-heap",
+    "moist-column",
+    "rain-to-mud",
     "adhesion",
     "flag",
     "banner",
