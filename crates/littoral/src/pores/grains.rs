@@ -14,6 +14,7 @@ use super::flow::{Ways, for_each_slice};
 use super::network::{Member, Way};
 use crate::columns::*;
 use crate::discretisation::Discretisation;
+use crate::resolve::Resolved;
 use crate::structure::nodes::GONE;
 use crate::world::World;
 
@@ -49,7 +50,7 @@ pub struct Around {
 
 impl Grains {
     /// Looks for the grains of those bodies, and for their surface.
-    pub fn find(&mut self, world: &World, bodies: &[u32]) {
+    pub fn find(&mut self, world: &World, now: &Resolved, bodies: &[u32]) {
         let particles = &world.particles;
         let (body, position, volume) =
             (particles.get(&BODY), particles.get(&POSITION), particles.get(&PORE_VOLUME));
@@ -60,6 +61,7 @@ impl Grains {
         for (k, &row) in self.rows.iter().enumerate() {
             self.place_of[row as usize] = k as u32;
         }
+        let liquid = now.field("liquid_density");
         let d = &world.discretisation;
         let (reach, is_flat) = (REACH * d.spacing, d.dimensions.count() == 2);
         let dimensions = d.dimensions.count() as f32;
@@ -74,7 +76,9 @@ impl Grains {
                 let way = way_to(position[other as usize]);
                 let weight = weight(way, reach);
                 if weight > 0.0 && other != row && place_of[other as usize] != GONE {
-                    (spread, ways) = (spread + weight * way.length_squared(), ways + 1);
+                    if liquid.at(other as usize) == liquid.at(i) {
+                        (spread, ways) = (spread + weight * way.length_squared(), ways + 1);
+                    }
                     (lean, length) = (lean + way * weight, length + weight * way.length());
                 }
             }
@@ -99,7 +103,8 @@ impl Grains {
     }
 
     /// Adds the ways to those of the cells before them.
-    pub fn link(&self, world: &World, ways: &mut Ways) {
+    pub fn link(&self, world: &World, now: &Resolved, ways: &mut Ways) {
+        let liquid = now.field("liquid_density");
         let (first, before) = (ways.starts.len() as u32 - 1, ways.all.len());
         let mut end = before as u32;
         ways.starts.extend(self.around.iter().map(|around| {
@@ -116,7 +121,8 @@ impl Grains {
                 let place = self.place_of[other as usize];
                 let way = world.periods.nearest((position[other as usize] - position[i]).with_w(0.0));
                 let weight = weight(way.truncate(), reach);
-                (place != GONE && weight > 0.0 && other != self.rows[k]).then(|| {
+                let is_near = place != GONE && weight > 0.0 && other != self.rows[k];
+                (is_near && liquid.at(other as usize) == liquid.at(i)).then(|| {
                     let conductance = 0.5 * weight * (own.scale + self.around[place as usize].scale);
                     Way { partner: first + place, conductance }
                 })

@@ -183,7 +183,7 @@ impl Pores {
         let (squeeze, bearing) = (particles.get(&SQUEEZE), now.field("squeeze_pressure"));
         let shaped = self.shaped();
         if !self.granular.is_empty() {
-            self.grains.find(world, &self.granular);
+            self.grains.find(world, now, &self.granular);
         }
         let count = shaped + self.grains.rows.len();
         self.cells.resize(count, Cell::default());
@@ -426,7 +426,7 @@ impl World {
                 let shaped = pores.shaped();
                 pores.ways.starts.truncate(shaped + 1);
                 pores.ways.all.truncate(pores.ways.starts[shaped] as usize);
-                pores.grains.link(self, &mut pores.ways);
+                pores.grains.link(self, now, &mut pores.ways);
             }
             let Pores { cells, ways, laws, flow, changes, .. } = &mut pores;
             let solved = flow.step(cells, ways, laws, dt, changes);
